@@ -39,6 +39,8 @@ func (x *exchange) serveDiscovery() error {
 	case documents.stale[path]:
 		x.serviceUnavailable()
 		return nil
+	case parts[0] == "apis" && len(parts) > 1:
+		return x.notServed(parts[1])
 	}
 	return errNoSuchResource()
 }

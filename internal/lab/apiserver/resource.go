@@ -20,7 +20,7 @@ func (x *exchange) serveResource() error {
 		return x.serveReview(def.Kind, def.Namespaced)
 	}
 	if len(x.info.Rest) > 0 || def.Namespaced != x.info.Scoped && (x.info.Scoped || x.info.Name != "") {
-		return errNoSuchResource()
+		return x.notServed(def.Group)
 	}
 	target := registry.Target{
 		Definition: def, Version: x.info.Version, Name: x.info.Name, Subresource: x.info.Subresource,
@@ -46,7 +46,17 @@ func (x *exchange) serveUnknown(gv api.GroupVersion) error {
 		x.serviceUnavailable()
 		return nil
 	}
-	return errNoSuchResource()
+	return x.notServed(gv.Group)
+}
+
+// notServed answers for a path of a group that is not served. Only the servers of built-in groups
+// answer with a Status; from plain text, clients make a message that names the request.
+func (x *exchange) notServed(group string) error {
+	if x.server.catalog.IsBuiltin(group) {
+		return errNoSuchResource()
+	}
+	x.notFoundText()
+	return nil
 }
 
 func (x *exchange) serveVerb(t registry.Target) error {

@@ -42,6 +42,11 @@ func (c *Catalog) Lookup(gvr api.GroupVersionResource) (*Definition, bool) {
 	return d, ok
 }
 
+// IsBuiltin reports whether kube-apiserver itself serves a group.
+func (c *Catalog) IsBuiltin(group string) bool {
+	return slices.ContainsFunc(c.builtin, func(d *Definition) bool { return d.Group == group })
+}
+
 // All returns one definition per resource, in its preferred version and in discovery order. The
 // slice is shared and must not be changed.
 func (c *Catalog) All() []*Definition {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"net/http"
 	"reflect"
@@ -38,19 +37,20 @@ func (g *gears) all() []gear {
 	return g.list
 }
 
-// show puts a gear into its place: "informer/pods" is the member "pods" of the member "informer".
-func show(all map[string]any, name string, value any) {
+// with returns the object with one more gear; "informer/pods" is the member "pods" of the member
+// "informer".
+func (o object) with(name string, value any) object {
 	group, rest, nested := strings.Cut(name, "/")
 	if !nested {
-		all[name] = value
-		return
+		return append(o, member{name, value})
 	}
-	members, ok := all[group].(map[string]any)
-	if !ok {
-		members = map[string]any{}
-		all[group] = members
+	for i, m := range o {
+		if inner, ok := m.value.(object); ok && m.name == group {
+			o[i].value = inner.with(rest, value)
+			return o
+		}
 	}
-	show(members, rest, value)
+	return append(o, member{group, object{}.with(rest, value)})
 }
 
 func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -59,12 +59,12 @@ func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if query.Has("all") {
 		longest = math.MaxInt
 	}
-	shown := map[string]any{}
+	shown := object{}
 	var names []string
 	for _, gear := range g.all() {
 		names = append(names, gear.name)
 		if !query.Has("gear") || query.Get("gear") == gear.name || strings.HasPrefix(gear.name, query.Get("gear")+"/") {
-			show(shown, gear.name, plain(gear.snapshot(), longest))
+			shown = shown.with(gear.name, plain(gear.snapshot(), longest))
 		}
 	}
 	if query.Has("gear") && len(shown) == 0 {
@@ -153,7 +153,7 @@ func ownText(v reflect.Value) (text any, ok bool) {
 }
 
 func (p plainer) structure(v reflect.Value) any {
-	shown := map[string]any{}
+	shown := object{}
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		if !field.IsExported() {
@@ -161,13 +161,13 @@ func (p plainer) structure(v reflect.Value) any {
 		}
 		list, leftOut := p.beginning(v.Field(i))
 		value := p.value(list)
-		if inner, ok := value.(map[string]any); ok && field.Anonymous {
-			maps.Copy(shown, inner)
+		if inner, ok := value.(object); ok && field.Anonymous {
+			shown = append(shown, inner...)
 			continue
 		}
-		shown[lowerCamel(field.Name)] = value
+		shown = append(shown, member{lowerCamel(field.Name), value})
 		if leftOut > 0 {
-			shown[lowerCamel(field.Name)+"LeftOut"] = leftOut
+			shown = append(shown, member{lowerCamel(field.Name) + "LeftOut", leftOut})
 		}
 	}
 	return shown
@@ -200,4 +200,35 @@ func lowerCamel(name string) string {
 		runes[i] = unicode.ToLower(runes[i])
 	}
 	return string(runes)
+}
+
+// object is a JSON object that keeps the order of its members.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+func (o object) MarshalJSON() ([]byte, error) {
+	var text bytes.Buffer
+	text.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		text.Write(name)
+		text.WriteByte(':')
+		text.Write(value)
+	}
+	text.WriteByte('}')
+	return text.Bytes(), nil
 }

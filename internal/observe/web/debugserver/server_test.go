@@ -158,10 +158,9 @@ func TestGearsAreShownAsJSON(t *testing.T) {
 	code, body, header := ask(t, server, http.MethodGet, "/debug/orrery")
 	assert.Equal(t, 200, code)
 	assert.Equal(t, "application/json", header.Get("Content-Type"))
-	assert.Equal(t, `{"first":{"do":null,"id":7,"keys":[],"lastError":"wrapped: EOF",`+
-		`"list":[{"id":1,"qps":0}],"missing":null,"mood":"busy","name":"n","never":null,"qps":1.5,"took":"1m30s",`+
-		`"uidOf":{"1":"a","2":"b"},`+
-		`"when":"2026-01-02T03:04:05Z"},"second":null}`+"\n", body)
+	assert.Equal(t, `{"first":{"id":7,"qps":1.5,"name":"n","uidOf":{"1":"a","2":"b"},"mood":"busy",`+
+		`"lastError":"wrapped: EOF","took":"1m30s","when":"2026-01-02T03:04:05Z","never":null,"missing":null,`+
+		`"list":[{"id":1,"qps":0}],"keys":[],"do":null},"second":null}`+"\n", body)
 	code, one := get(t, server, "/debug/orrery?gear=second")
 	assert.Equal(t, 200, code)
 	assert.Equal(t, `{"second":null}`+"\n", one)
@@ -342,9 +341,9 @@ func TestGearsOfAKindAreShownTogether(t *testing.T) {
 		server.Show(name, func() any { return name })
 	}
 	for query, want := range map[string]string{
-		"": `{"gears":"gears","informer":{"namespaces":"informer/namespaces","pods":"informer/pods"},` +
+		"": `{"informer":{"pods":"informer/pods","namespaces":"informer/namespaces"},"gears":"gears",` +
 			`"informers":"informers"}`,
-		"?gear=informer":            `{"informer":{"namespaces":"informer/namespaces","pods":"informer/pods"}}`,
+		"?gear=informer":            `{"informer":{"pods":"informer/pods","namespaces":"informer/namespaces"}}`,
 		"?gear=informer/namespaces": `{"informer":{"namespaces":"informer/namespaces"}}`,
 		"?gear=gears":               `{"gears":"gears"}`,
 	} {
