@@ -48,14 +48,16 @@ func NewDeploymentController(config DeploymentConfig) (*DeploymentController, er
 	if config.Trace != nil {
 		c.trace = *config.Trace
 	}
-	deployments, err1 := config.Deployments.Informer.AddEventHandler(informer.ResourceEventHandlerFuncs[*Deployment]{
+	options := informer.HandlerOptions{Name: "deployment controller"}
+	deployments, err1 := config.Deployments.Informer.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*Deployment]{
 		AddFunc:    func(d *Deployment, _ bool) { c.enqueue(d) },
 		UpdateFunc: func(_, d *Deployment) { c.enqueue(d) },
-	})
-	sets, err2 := config.ReplicaSets.Informer.AddEventHandler(OwnedHandler[*ReplicaSet](c.deployments, c.enqueue))
-	pods, err3 := config.Pods.Informer.AddEventHandler(informer.ResourceEventHandlerFuncs[*Pod]{
+	}, options)
+	owned := OwnedHandler[*ReplicaSet](c.deployments, c.enqueue)
+	sets, err2 := config.ReplicaSets.Informer.AddEventHandlerWithOptions(owned, options)
+	pods, err3 := config.Pods.Informer.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*Pod]{
 		DeleteFunc: func(deleted informer.DeletedObject[*Pod]) { c.podGone(deleted.Object) },
-	})
+	}, options)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}

@@ -53,8 +53,9 @@ func NewReplicaSetController(config ReplicaSetConfig) (*ReplicaSetController, er
 	if config.Trace != nil {
 		c.trace = *config.Trace
 	}
-	sets, err1 := config.ReplicaSets.Informer.AddEventHandler(c.setHandler())
-	pods, err2 := config.Pods.Informer.AddEventHandler(c.podHandler())
+	options := informer.HandlerOptions{Name: "replicaset controller"}
+	sets, err1 := config.ReplicaSets.Informer.AddEventHandlerWithOptions(c.setHandler(), options)
+	pods, err2 := config.Pods.Informer.AddEventHandlerWithOptions(c.podHandler(), options)
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}

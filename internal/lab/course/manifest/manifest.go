@@ -225,9 +225,9 @@ func (q *Question) Right() (right *Choice) {
 type Action struct {
 	// Say is printed before the action.
 	Say words.Text `yaml:"say"`
-	// Fill creates namespaces with config maps in them.
+	// Fill creates namespaces with config maps and pods in them.
 	Fill *Fill `yaml:"fill"`
-	// Touch updates namespaces.
+	// Touch updates namespaces and pods.
 	Touch *Touch `yaml:"touch"`
 	// Delete deletes the namespaces whose names begin with this, one request after the other.
 	Delete string `yaml:"delete"`
@@ -295,12 +295,13 @@ type Bench struct {
 type Fill struct {
 	Prefix     string `yaml:"prefix"`
 	Namespaces int    `yaml:"namespaces"`
-	// Objects is the number of config maps in each.
+	// Objects is the number of config maps in each, and Pods that of pods.
 	Objects int `yaml:"objects"`
+	Pods    int `yaml:"pods"`
 }
 
-// Touch describes updates: each namespace with the prefix gets Times updates, with a pause of Every
-// between two rounds.
+// Touch describes updates: each namespace with the prefix and each pod in it gets Times updates,
+// with a pause of Every between two rounds.
 type Touch struct {
 	Prefix string   `yaml:"prefix"`
 	Times  int      `yaml:"times"`

@@ -24,21 +24,21 @@ func (p *player) namespaces() *restclient.Resource[*api.Unstructured] {
 	return restclient.Dynamic(p.client, api.NamespacesResource, "")
 }
 
-// fill creates namespaces with config maps in them.
+// fill creates namespaces with config maps and pods in them.
 func (p *player) fill(ctx context.Context, f manifest.Fill) error {
-	configMaps := api.GroupVersionResource{Version: "v1", Resource: "configmaps"}
-	p.filled[f.Prefix] = f.Namespaces
+	p.filled[f.Prefix] = f
 	return p.each(ctx, f.Prefix, func(name string) error {
-		if err := p.createNamespace(ctx, name); err != nil {
-			return err
-		}
-		for i := range f.Objects {
+		err := p.createNamespace(ctx, name)
+		for i := 0; i < f.Objects && err == nil; i++ {
 			settings := object("ConfigMap", fmt.Sprint("settings-", i))
-			if _, err := restclient.Dynamic(p.client, configMaps, name).Create(ctx, settings, api.UpdateOptions{}); err != nil {
-				return err
-			}
+			_, err = restclient.Dynamic(p.client, api.ConfigMapsResource, name).Create(ctx, settings, api.UpdateOptions{})
 		}
-		return nil
+		for i := 0; i < f.Pods && err == nil; i++ {
+			pod := object("Pod", fmt.Sprint("pod-", i))
+			pod.Object["spec"] = map[string]any{"containers": []any{map[string]any{"name": "main", "image": "example.com/main"}}}
+			_, err = restclient.Dynamic(p.client, api.PodsResource, name).Create(ctx, pod, api.UpdateOptions{})
+		}
+		return err
 	})
 }
 
@@ -55,7 +55,7 @@ func object(kind, name string) *api.Unstructured {
 
 // each calls f for each namespace that was created with a prefix.
 func (p *player) each(ctx context.Context, prefix string, f func(name string) error) error {
-	for i := range p.filled[prefix] {
+	for i := range p.filled[prefix].Namespaces {
 		if err := f(fmt.Sprintf("%s-%d", prefix, i)); err != nil {
 			return err
 		}
@@ -66,14 +66,21 @@ func (p *player) each(ctx context.Context, prefix string, f func(name string) er
 	return nil
 }
 
-// touch updates each namespace several times.
+// touch updates each namespace and each pod several times.
 func (p *player) touch(ctx context.Context, t manifest.Touch) error {
 	for i := range t.Times {
 		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"touched":"%d"}}}`, i)
-		err := p.each(ctx, t.Prefix, func(name string) error {
-			_, err := p.namespaces().Patch(ctx, name, api.MergePatchType, patch, api.UpdateOptions{})
+		touch := func(objects *restclient.Resource[*api.Unstructured], name string) error {
+			_, err := objects.Patch(ctx, name, api.MergePatchType, patch, api.UpdateOptions{})
 			if api.IsNotFound(err) {
 				return nil // the controller was faster
+			}
+			return err
+		}
+		err := p.each(ctx, t.Prefix, func(name string) error {
+			err := touch(p.namespaces(), name)
+			for i := 0; i < p.filled[t.Prefix].Pods && err == nil; i++ {
+				err = touch(restclient.Dynamic(p.client, api.PodsResource, name), fmt.Sprint("pod-", i))
 			}
 			return err
 		})
@@ -110,7 +117,7 @@ func (p *player) pause(ctx context.Context, d manifest.Duration) error {
 // gone waits until no namespace with the prefix is left.
 func (p *player) gone(ctx context.Context, g manifest.Gone) error {
 	var left int
-	all := p.filled[g.Prefix]
+	all := p.filled[g.Prefix].Namespaces
 	err := p.until(ctx, p.limit(g.Within.Duration), func() (bool, error) {
 		list, err := p.namespaces().List(ctx, api.ListOptions{})
 		if err != nil {

@@ -65,8 +65,8 @@ type player struct {
 	client  *restclient.Client
 	process *process // nil while no program runs
 	began   time.Time
-	// filled is the number of namespaces of each prefix.
-	filled map[string]int
+	// filled has what was created under each prefix.
+	filled map[string]manifest.Fill
 	// machines are the names of the VirtualMachines that the script created, by their servers' names.
 	machines map[string]string
 	// world is where the situations of lab 13 are set up; situation is the present one, or nil.
@@ -101,7 +101,7 @@ func Play(ctx context.Context, config Config) (Outcome, error) {
 
 func newPlayer(config Config) *player {
 	return &player{
-		Config: config, began: time.Now(), filled: map[string]int{}, machines: map[string]string{},
+		Config: config, began: time.Now(), filled: map[string]manifest.Fill{}, machines: map[string]string{},
 	}
 }
 
