@@ -3,6 +3,7 @@ package view_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -22,16 +23,12 @@ import (
 
 // One file has the page, the recording and the functions of its gears, and makes no request.
 func TestPageInOneFile(t *testing.T) {
-	var compressed bytes.Buffer
-	zip := gzip.NewWriter(&compressed)
-	_, _ = zip.Write(machine(t))
-	require.NoError(t, zip.Close())
 	functions, err := view.Code{Files: orrery.Source}.Find("fast")
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "one.html")
 	out, err := os.Create(file)
 	require.NoError(t, err)
-	require.NoError(t, view.WriteHTML(out, compressed.Bytes(), functions))
+	require.NoError(t, view.WriteHTML(out, machine(t), functions))
 	require.NoError(t, out.Close())
 
 	b := openTab(t, 1280, 720)
@@ -49,6 +46,16 @@ func TestPageInOneFile(t *testing.T) {
 		}
 	}
 	b.Sound()
+}
+
+// A recording that is compressed already is not compressed again: the page would not read that.
+func TestACompressedRecordingIsInThePageAsItIs(t *testing.T) {
+	var compressed, page bytes.Buffer
+	zip := gzip.NewWriter(&compressed)
+	_, _ = zip.Write(machine(t))
+	require.NoError(t, zip.Close())
+	require.NoError(t, view.WriteHTML(&page, compressed.Bytes(), nil))
+	assert.Contains(t, page.String(), base64.StdEncoding.EncodeToString(compressed.Bytes()))
 }
 
 // drop drops a file on the page, after the last notice is closed.

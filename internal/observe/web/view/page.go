@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -90,8 +91,8 @@ func servedIndex() (html, policy string) {
 }
 
 // WriteHTML writes the page with a recording as one file, which a browser opens without a server
-// and without any request. The recording is the content of a recording's file, compressed or not.
-// Its size in the file is a third more. code has the functions of the recording's gears.
+// and without any request. The recording is the content of a recording's file, compressed or not;
+// in the page it is compressed. code has the functions of the recording's gears.
 func WriteHTML(w io.Writer, recording []byte, code map[string]Place) error {
 	data := func(mediaType, text string) string {
 		return "data:" + mediaType + ";base64," + base64.StdEncoding.EncodeToString([]byte(text))
@@ -115,7 +116,13 @@ func WriteHTML(w io.Writer, recording []byte, code map[string]Place) error {
 	var page bytes.Buffer
 	page.WriteString(before + `<script type="text/plain" id="recording">`)
 	encoder := base64.NewEncoder(base64.StdEncoding, &page)
-	_, _ = encoder.Write(recording) // a buffer takes everything
+	if bytes.HasPrefix(recording, []byte{0x1f, 0x8b}) { // a gzip file
+		_, _ = encoder.Write(recording) // a buffer takes everything
+	} else {
+		zip := gzip.NewWriter(encoder)
+		_, _ = zip.Write(recording)
+		_ = zip.Close()
+	}
 	_ = encoder.Close()
 	functions, err := json.Marshal(code) // which leaves no "<" in a text
 	if err != nil {
