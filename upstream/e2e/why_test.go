@@ -49,10 +49,11 @@ type situation struct {
 	never []string // words that it must not have at any time
 }
 
-// doubt is a finding that is only possible, because of what was seen of the owner of a finalizer.
+// doubt is a finding that is only possible, because of what was seen of the owner of a finalizer, or
+// of a server.
 type doubt struct {
 	finding string
-	owner   why.State
+	owner   why.State // "" for a server
 }
 
 func (s situation) namespace() string { return strings.ReplaceAll(s.name, " ", "-") }
@@ -197,9 +198,9 @@ var situations = map[string][]situation{
 				w.cluster.KillNodes()
 			},
 			says: "DO bring the node back ... node.kubernetes.io/out-of-service"},
-		{name: "a server keeps what its discovery lets delete", proven: "C22 relics.kept.example.com $NS/orders",
+		{name: "a server keeps what its discovery lets delete", possible: doubt{finding: "C22 relics.kept.example.com $NS/orders"},
 			before: func(w *whyTrial, ns string) { w.serve(&relics{name: "kept", keeps: true}).put(ns, "orders") },
-			says:   "DO repair or upgrade the server"},
+			says:   "whether Service kube-system/kept was changed could not be read ... DO repair or upgrade the server"},
 		{name: "a group served from inside", proven: "C02 apiservices.apiregistration.k8s.io v1.inside.example.com",
 			before: func(w *whyTrial, ns string) {
 				r := w.serve(&relics{name: "inside", namespace: ns})
