@@ -2,18 +2,14 @@
 // terminal or as lines, and "lab replay", which shows a recording of it.
 //
 // The first turns flags and the terminal into a [demo.Config]; package demo does the rest. With
-// --keep the server keeps running for kubectl. The terminal is restored when the command returns
-// and while Ctrl-Z suspends the program. All goroutines, one for each kind of signal, have ended
-// when the command returns.
+// --keep the server keeps running for kubectl. The terminal is restored when the command returns.
 package demo
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strings"
 
@@ -24,7 +20,7 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/words"
 )
 
@@ -59,7 +55,7 @@ The scenes; begin with the first six:
 			if err := options.check(); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
-			if _, guided := stage.GuideOf(options.scene); guided && options.view && !command.Flags().Changed("gears") {
+			if _, guided := gate.GuideOf(options.scene); guided && options.view && !command.Flags().Changed("gears") {
 				_ = options.gears.Set(gears.Textbook) // it exists
 			}
 			return runDemo(command.Context(), options, command.OutOrStdout())
@@ -69,7 +65,6 @@ The scenes; begin with the first six:
 	program.Complete(command, "scene", sceneLines("\t")...)
 	program.Complete(command, "lang", string(words.English), string(words.Chinese))
 	program.Complete(command, "gears", gears.Fast, gears.Textbook)
-	program.CompleteFiles(command, "kubeconfig-out")
 	return command
 }
 
@@ -94,14 +89,16 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 		os.Exit(program.ExitInterrupted)
 	})
 	defer release()
-	defer suspendable(curtain.Lower, curtain.Raise)()
 	defer curtain.Fall()
 
 	config := options.config(stdout)
+	if config.Size != nil {
+		defer unsuspendable()()
+	}
 	out := program.NewOutput(program.NewLostReader(stdout, stop), stop)
 	config.Out = out
 	if options.keep {
-		kept := keptServer{options: options}
+		kept := keptServer{}
 		defer kept.forget()
 		config.Started = kept.announce
 		config.Keep = func(ctx context.Context, server *apiserver.Server) error {
@@ -124,22 +121,18 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	if failed := out.Err(); failed != nil {
 		return fmt.Errorf("cannot show the scene: %w", failed)
 	}
-	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "listen" {
-		return serve.ListenError(options.listen, err)
-	}
 	return cmp.Or(err, program.Stopped(ctx))
 }
 
 // keptServer is a server for kubectl, during the scene and after its end.
 type keptServer struct {
-	options    *demoOptions
 	kubeconfig string
 	remove     func() // nil before announce
 }
 
 // announce writes the kubeconfig and returns how to use it.
 func (k *keptServer) announce(server *apiserver.Server) (string, error) {
-	path, remove, err := serve.PlaceKubeconfig(server, k.options.kubeconfigOut, k.options.force)
+	path, remove, err := serve.PlaceKubeconfig(server, "", false)
 	if err != nil {
 		return "", err
 	}

@@ -3,7 +3,6 @@ package demo
 import (
 	"bytes"
 	"context"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,19 +21,13 @@ import (
 )
 
 func TestDemoMistakes(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer taken.Close()
 	for want, args := range map[string][]string{
 		`--scene: there is no scene "delite"; the scenes are delete, finalizer, `: {"--scene", "delite"},
 		"--objects must be between 10 and 20000, not 9":                           {"--objects", "9"},
 		"--objects must be between 10 and 20000, not 20001":                       {"--objects", "20001"},
-		"--listen must be an address with a port":                                 {"--listen", "here"},
-		"--kubeconfig-out needs --keep":                                           {"--kubeconfig-out", "x"},
-		"is in use by another program; choose another port with --listen":         {"--listen", taken.Addr().String()},
 		"the scene store-decides has no controller that --keep could keep":        {"--scene", "store-decides", "--keep"},
-		"the scene two-queues has no server, which --keep, --objects":             {"--scene", "two-queues", "--keep"},
-		"the scene stall has no server, which --keep, --objects and --listen":     {"--scene", "stall", "--objects", "20"},
+		"the scene two-queues has no server, which --keep and --objects":          {"--scene", "two-queues", "--keep"},
+		"the scene stall has no server, which --keep and --objects are about":     {"--scene", "stall", "--objects", "20"},
 		"--view-port and --no-open need --view":                                   {"--no-open"},
 		`there is no language "de"; use en or zh-CN`:                              {"--lang", "de"},
 		"view-port and --no-open need --view":                                     {"--view-port", "7000"},
@@ -63,7 +56,7 @@ func TestDemoEndsWhenItCannotBeShown(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
 	defer full.Close()
-	err = runDemo(t.Context(), &demoOptions{scene: demo.Default, objects: fewestObjects, listen: "127.0.0.1:0"}, full)
+	err = runDemo(t.Context(), &demoOptions{scene: demo.Default, objects: fewestObjects}, full)
 	assert.EqualError(t, err, "cannot show the scene: write /dev/full: no space left on device")
 }
 
@@ -73,7 +66,7 @@ func TestDemoRecordsUntilItIsStopped(t *testing.T) {
 	defer cancel()
 	file := filepath.Join(t.TempDir(), "run.jsonl")
 	options := &demoOptions{
-		scene: demo.Default, objects: fewestObjects, listen: anyPort,
+		scene: demo.Default, objects: fewestObjects,
 		record: trace.Options{File: file, Limit: trace.DefaultLimit},
 	}
 	require.NoError(t, runDemo(ctx, options, writerFunc(func(p []byte) (int, error) {
@@ -137,7 +130,7 @@ func TestDemoKeepsTheServer(t *testing.T) {
 		}
 		return out.Write(p)
 	})
-	kept := keptServer{options: &demoOptions{}}
+	kept := keptServer{}
 	words, err := kept.announce(server)
 	require.NoError(t, err)
 	assert.Contains(t, words, kept.kubeconfig)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strings"
 
@@ -15,7 +14,6 @@ import (
 	"orrery/controller/gears"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
@@ -24,25 +22,22 @@ import (
 
 // demoOptions are the flags of "lab demo".
 type demoOptions struct {
-	scene         string
-	lang          string
-	objects       int
-	keep          bool
-	plain         bool
-	listen        string
-	kubeconfigOut string
-	force         bool
-	gears         gears.Set
-	record        trace.Options
-	view          bool
-	page          view.Flags
-	pages         map[string]string // "lab run --scene": the learner's files, by the page that each stands for
+	scene   string
+	lang    string
+	objects int
+	keep    bool
+	plain   bool
+	gears   gears.Set
+	record  trace.Options
+	view    bool
+	page    view.Flags
+	pages   map[string]string // "lab run --scene": the learner's files, by the page that each stands for
 }
 
 func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scene, "scene", demo.Default, "the `scene` to show: "+strings.Join(demo.Names(), ", "))
 	flags.StringVar(&o.lang, "lang", "", "the language of what is told: en or zh-CN; default: that of the locale")
-	flags.IntVar(&o.objects, "objects", stage.DefaultObjects, "the number of objects in the namespace")
+	flags.IntVar(&o.objects, "objects", demo.DefaultObjects, "the number of objects in the namespace")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook; "+
 		"default: fast, with --view textbook in a scene that asks")
 	flags.BoolVar(&o.view, "view", false, "show the scene in the browser, live, until Ctrl-C")
@@ -52,13 +47,7 @@ func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	o.record.AddTo(flags)
 	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
 	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal, as with --view")
-	flags.StringVar(&o.listen, "listen", anyPort, "the `address` for the server to listen on; port 0 is a free one")
-	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to with --keep, removed at the end; default: a temporary file")
-	flags.BoolVar(&o.force, "force", false, "overwrite the file of --kubeconfig-out even if it is not one of this command's")
 }
-
-// anyPort is the default of --listen.
-const anyPort = "127.0.0.1:0"
 
 // The limits of --objects: one of each type, and what a laptop creates in a moment.
 const (
@@ -82,20 +71,14 @@ func (o *demoOptions) check() error {
 	if scene.Alone() && (o.view || o.record.Wanted()) {
 		return fmt.Errorf("the scene %s has no gear that the view or a recording could show", o.scene)
 	}
-	if scene.Alone() && (o.keep || o.objects != stage.DefaultObjects || o.listen != anyPort) {
-		return fmt.Errorf("the scene %s has no server, which --keep, --objects and --listen are about", o.scene)
+	if scene.Alone() && (o.keep || o.objects != demo.DefaultObjects) {
+		return fmt.Errorf("the scene %s has no server, which --keep and --objects are about", o.scene)
 	}
 	if o.keep && scene.Options.Bare {
 		return fmt.Errorf("the scene %s has no controller that --keep could keep", o.scene)
 	}
 	if o.objects < fewestObjects || o.objects > mostObjects {
 		return fmt.Errorf("--objects must be between %d and %d, not %d", fewestObjects, mostObjects, o.objects)
-	}
-	if _, _, err := net.SplitHostPort(o.listen); err != nil {
-		return fmt.Errorf("--listen must be an address with a port, such as 127.0.0.1:6443, not %q", o.listen)
-	}
-	if o.kubeconfigOut != "" && !o.keep {
-		return fmt.Errorf("--kubeconfig-out needs --keep: without it the server stops with the scene")
 	}
 	return nil
 }
@@ -104,8 +87,8 @@ func (o *demoOptions) check() error {
 func (o *demoOptions) config(stdout io.Writer) demo.Config {
 	lang, _ := words.ParseLang(o.lang) // it was checked
 	config := demo.Config{
-		Scene: o.scene, Lang: lang, Objects: o.objects, Gears: o.gears, Listen: o.listen,
-		Color: program.WantsColor(stdout),
+		Scene: o.scene, Lang: lang, Color: program.WantsColor(stdout),
+		StageConfig: demo.StageConfig{Objects: o.objects, Gears: o.gears},
 	}
 	file, ok := program.Underlying(stdout).(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {

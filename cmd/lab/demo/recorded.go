@@ -10,7 +10,7 @@ import (
 	"orrery"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 )
@@ -22,8 +22,8 @@ type recorded struct {
 	release  func()
 	recorder *trace.Recorder // nil: nothing is recorded
 	server   *view.Server    // nil: there is no page
-	guide    *stage.Session  // nil: there is no page, or the scene asks nothing
-	gates    *stage.Gates    // nil: there is no page
+	guide    *gate.Session   // nil: there is no page, or the scene asks nothing
+	gates    *gate.Gates     // nil: there is no page
 }
 
 // startRecording starts what the flags demand. The caller must call close.
@@ -47,8 +47,8 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (record
 	if !o.view {
 		return recorded{running: running, release: release, recorder: recorder}, nil
 	}
-	gates := stage.NewGates(running, recorder)
-	guide, control := stage.NewSession(o.scene, recorder, gates), view.Control(gates)
+	gates := gate.New(running, recorder)
+	guide, control := gate.NewSession(o.scene, recorder, gates), view.Control(gates)
 	if guide != nil {
 		control = guide
 	}

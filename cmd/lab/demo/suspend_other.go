@@ -2,5 +2,5 @@
 
 package demo
 
-// suspendable does nothing where programs cannot be suspended.
-func suspendable(_, _ func()) (release func()) { return func() {} }
+// unsuspendable does nothing where programs cannot be suspended.
+func unsuspendable() (release func()) { return func() {} }

@@ -7,25 +7,25 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 )
 
 var backOff = Scene{
 	Name: "back-off",
-	Options: stage.Options{
+	Options: Options{
 		Bare: true, Gated: true, Follow: []string{"queue.retried", "queue.delayEnded", "queue.got", "queue.forgotten"},
 	},
 	workers: 1,
 	play:    playBackOff,
 }
 
-func playBackOff(on *stage.Stage, ctx context.Context) error {
+func playBackOff(on *Stage, ctx context.Context) error {
 	const first, longest = 200 * time.Millisecond, time.Minute
 	const failures, before = 6, 3
 	fails := func(times int) step {
-		return fault("internal-error:verb=get,resource=configmaps,user=%s,count=%d", stage.SpectatorsUser, times)
+		return fault("internal-error:verb=get,resource=configmaps,user=%s,count=%d", SpectatorsUser, times)
 	}
 	retried := func(n uint64) step {
 		return awaitRun(fmt.Sprintf("failure %d", n), func(s *trace.State) bool { return queueOf(s).Retried >= n })
@@ -33,30 +33,30 @@ func playBackOff(on *stage.Stage, ctx context.Context) error {
 	return script(
 		chapter("fails", "each pass reads the object from the server, which answers 500 six times"),
 		fails(failures),
-		closeGate(stage.G5, fmt.Sprintf("failures>%d", before-1)),
-		startPlain(stage.Plain{Workers: 1, FirstDelay: first, LongestDelay: longest, Reads: true},
-			story.NameOf(stage.FailKey)),
+		closeGate(gate.G5, fmt.Sprintf("failures>%d", before-1)),
+		startPlain(Plain{Workers: 1, FirstDelay: first, LongestDelay: longest, Reads: true},
+			story.NameOf(gate.FailKey)),
 		retried(before),
 		chapter("held", "three passes have failed; the fourth is held at the gate G5"),
 		ask,
 		chapter("on", "G5 is open: three more passes fail, and then one succeeds"),
-		openGate(stage.G5),
+		openGate(gate.G5),
 		retried(before+1),
 		reveal,
 		awaitRun("a pass that succeeds", atRest),
 		chapter("end", "the pass has succeeded, and Forget has cleared the failures; now one more pass fails"),
 		fails(1),
-		labelled(stage.FailKey, 1),
+		labelled(gate.FailKey, 1),
 		retried(failures+1),
 		awaitRun("an empty queue", atRest),
-		conclude(func(_ *stage.Stage, s *story.State) error {
+		conclude(func(_ *Stage, s *story.State) error {
 			var all []string
 			for _, e := range told(s, 0, "queue.retried") {
 				all = append(all, story.Short(time.Duration(e.Micros)*time.Microsecond))
 			}
 			delays := strings.Join(all, ", ")
-			s.Figure(s.Say("delays of %s", stage.FailKey), "%s", delays)
-			return bench.Prove("delays of "+stage.FailKey, "200ms, 400ms, 800ms, 1.6s, 3.2s, 6.4s, 200ms", delays)
+			s.Figure(s.Say("delays of %s", gate.FailKey), "%s", delays)
+			return bench.Prove("delays of "+gate.FailKey, "200ms, 400ms, 800ms, 1.6s, 3.2s, 6.4s, 200ms", delays)
 		}),
 	)(on, ctx)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
@@ -26,19 +24,23 @@ import (
 	"orrery/wait"
 )
 
+// staged returns the configuration of a stage on a server in memory behind pipes.
+func staged(t *testing.T, scene Scene, lang words.Lang) StageConfig {
+	server, made, err := newServer()
+	require.NoError(t, err)
+	t.Cleanup(func() { stopServer(server) })
+	wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil).Config()
+	return StageConfig{
+		Teller: scene.Story(lang), Server: wire, Credentials: made, Faults: server.Faults(), Objects: 40,
+	}
+}
+
 // inBubble is a scene shown over pipes.
 func inBubble(t *testing.T, name string, config Config) *show {
 	scene, err := Named(name)
 	require.NoError(t, err)
-	server, made, err := NewServer("")
-	require.NoError(t, err)
-	t.Cleanup(func() { StopServer(server) })
-	wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
-	teller := scene.Story(config.Lang)
-	return &show{
-		config: config, scene: scene, teller: teller, curtain: &Curtain{},
-		stage: stage.Config{Teller: teller, Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 40, Recorder: config.Recorder},
-	}
+	config.StageConfig = staged(t, scene, config.Lang)
+	return &show{Config: config, scene: scene, curtain: &Curtain{}}
 }
 
 // screenSize is the size of a small terminal.
@@ -75,7 +77,7 @@ func TestChinese(t *testing.T) {
 			var out bytes.Buffer
 			s := inBubble(t, name, Config{Out: &out, Lang: words.Chinese})
 			require.NoError(t, s.run(t.Context()))
-			for _, beat := range s.teller.State().Beats {
+			for _, beat := range s.Teller.State().Beats {
 				if beat.Who != story.You { // commands
 					assert.Regexp(t, `\p{Han}`, beat.Text)
 				}
@@ -155,9 +157,9 @@ func TestAlone(t *testing.T) {
 
 // A scene with gates has no time limit: it goes on when the gates open.
 func TestGatesHoldAScene(t *testing.T) {
-	hold := func(t *testing.T, ctx context.Context, gates *stage.Gates, id stage.GateID, happens func() error) {
+	hold := func(t *testing.T, ctx context.Context, gates *gate.Gates, id gate.ID, happens func() error) {
 		ended := make(chan error, 1)
-		gates.Close(id, stage.Condition{})
+		gates.Close(id, gate.Condition{})
 		go func() { ended <- happens() }()
 		require.NoError(t, gates.Await(ctx, id, 1))
 		time.Sleep(time.Hour)
@@ -165,15 +167,15 @@ func TestGatesHoldAScene(t *testing.T) {
 		gates.Release()
 		require.NoError(t, <-ended)
 	}
-	for _, id := range []stage.GateID{stage.G1, stage.G2, stage.G3, stage.G4, stage.G5, stage.G6, stage.G7} {
+	for _, id := range []gate.ID{gate.G1, gate.G2, gate.G3, gate.G4, gate.G5, gate.G6, gate.G7} {
 		t.Run(string(id), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
 				s := inBubble(t, "delete", Config{Out: &out})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				gates := stage.NewGates(ctx, nil)
-				s.config.Gates, s.stage.Gates = gates, gates
+				gates := gate.New(ctx, nil)
+				s.Gates = gates
 				hold(t, ctx, gates, id, func() error { return s.run(ctx) })
 				assert.Contains(t, out.String(), "What was learnt")
 			})
@@ -196,15 +198,15 @@ func TestGatesOfEveryScene(t *testing.T) {
 				recorder, err := trace.Start(trace.Config{})
 				require.NoError(t, err)
 				defer recorder.Stop("the test is over")
-				s := inBubble(t, name, Config{Out: io.Discard, Recorder: recorder})
-				s.stage.Objects = 10
-				gates := stage.NewGates(ctx, nil)
-				s.config.Gates, s.stage.Gates = gates, gates
-				guide := stage.NewSession(name, recorder, gates)
-				s.stage.Guide = guide
+				s := inBubble(t, name, Config{Out: io.Discard})
+				s.Recorder, s.Objects = recorder, 10
+				gates := gate.New(ctx, nil)
+				s.Gates = gates
+				guide := gate.NewSession(name, recorder, gates)
+				s.Guide = guide
 				time.AfterFunc(time.Minute, func() { guide.Answer("whatever") }) // what waits for the question has arrived
-				for _, id := range stage.GateIDs() {
-					gates.Close(id, stage.Condition{})
+				for _, id := range gate.IDs() {
+					gates.Close(id, gate.Condition{})
 				}
 				ended, held := make(chan error, 1), map[string]bool{}
 				go func() { ended <- s.run(ctx) }()
@@ -213,7 +215,7 @@ func TestGatesOfEveryScene(t *testing.T) {
 					for _, one := range state.Gates {
 						if one.Waiting > 0 {
 							held[one.Name] = true
-							gates.Open(stage.GateID(one.Name))
+							gates.Open(gate.ID(one.Name))
 						}
 					}
 					select {
@@ -238,7 +240,7 @@ func TestBrokenOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		s := inBubble(t, "delete", Config{Out: &out})
-		_, err := s.stage.Faults.Add("forbid:verb=create,resource=secrets")
+		_, err := s.Faults.Add("forbid:verb=create,resource=secrets")
 		require.NoError(t, err)
 		err = s.run(t.Context())
 		assert.ErrorContains(t, err, "the scene failed: creating Secret password-0: secrets is forbidden")
@@ -249,7 +251,8 @@ func TestBrokenOff(t *testing.T) {
 // A panic in a gear is printed after the terminal is restored.
 func TestPanicGivesTheTerminalBack(t *testing.T) {
 	var out bytes.Buffer
-	s := &show{config: Config{Out: &out, Size: screenSize}, teller: story.New("delete", "", ""), curtain: &Curtain{}}
+	s := &show{Config: Config{Out: &out, Size: screenSize}, curtain: &Curtain{}}
+	s.Teller = story.New("delete", "", "")
 	restoreLog := wait.PanicHandlers.Replace()
 	defer restoreLog()
 	stop := s.draw(story.NewPrinter(io.Discard, 80, false))
@@ -260,35 +263,6 @@ func TestPanicGivesTheTerminalBack(t *testing.T) {
 	assert.True(t, strings.HasSuffix(out.String(), "\x1b[?1049l"))
 	stop()
 	assert.Equal(t, 1, strings.Count(out.String(), "\x1b[?1049l"))
-}
-
-// A lowered curtain can be raised again, a fallen one cannot.
-func TestCurtain(t *testing.T) {
-	var out bytes.Buffer
-	const enters, leaves = "\x1b[?1049h", "\x1b[?1049l"
-	var curtain Curtain
-	curtain.Lower()
-	curtain.Raise()
-	screen := story.NewScreen(&out, screenSize, false)
-	screen.Open()
-	curtain.rise(screen)
-	curtain.Lower()
-	assert.Equal(t, 1, strings.Count(out.String(), leaves))
-	curtain.Raise()
-	assert.Equal(t, 2, strings.Count(out.String(), enters))
-	curtain.Fall()
-	curtain.Raise()
-	assert.Equal(t, 2, strings.Count(out.String(), enters))
-	assert.Equal(t, 2, strings.Count(out.String(), leaves))
-
-	var next Curtain
-	screen.Open()
-	next.rise(screen)
-	next.drop()
-	before := out.Len()
-	next.Lower()
-	next.Fall()
-	assert.Equal(t, before, out.Len(), "a fallen curtain prints nothing")
 }
 
 // signalling is a writer that calls a function when certain words have been written.
@@ -318,7 +292,7 @@ func TestRunOverSockets(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &signalling{words: "kubectl create namespace shop", call: cancel}
-	require.NoError(t, Run(ctx, Config{Out: out, Objects: 20}, &Curtain{}))
+	require.NoError(t, Run(ctx, Config{Out: out, StageConfig: StageConfig{Objects: 20}}, &Curtain{}))
 	assert.Contains(t, out.text.String(), "listens on https://127.0.0.1:")
 	assert.Contains(t, out.text.String(), "Stopped in the middle of the scene.")
 }
@@ -326,12 +300,4 @@ func TestRunOverSockets(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	var unknown *UnknownError
 	assert.ErrorAs(t, Run(t.Context(), Config{Scene: "delite"}, &Curtain{}), &unknown)
-
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer taken.Close()
-	var failed *net.OpError
-	err = Run(t.Context(), Config{Listen: taken.Addr().String(), Out: io.Discard, Keep: func(context.Context, *apiserver.Server) error { return nil }}, &Curtain{})
-	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, "listen", failed.Op)
 }

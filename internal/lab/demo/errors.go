@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/restclient/api"
@@ -17,9 +17,9 @@ import (
 
 var errorsScene = Scene{
 	Name: "errors",
-	Options: stage.Options{
+	Options: Options{
 		Bare:   true,
-		Unused: []stage.GateID{stage.G1, stage.G2, stage.G3, stage.G4}, // it is about requests
+		Unused: []gate.ID{gate.G1, gate.G2, gate.G3, gate.G4}, // it is about requests
 		Follow: []string{"restclient.requestDone"},
 	},
 	play: playErrors,
@@ -35,14 +35,14 @@ const (
 	listAgain = "list again"
 )
 
-func playErrors(on *stage.Stage, ctx context.Context) error {
+func playErrors(on *Stage, ctx context.Context) error {
 	r := &refused{}
-	another := func(on *stage.Stage, ctx context.Context) error {
+	another := func(on *Stage, ctx context.Context) error {
 		return on.LabelConfigMap(ctx, "red", "by", "another")
 	}
 	const late, busy = "too old resource version: list again", "The service is busy. Please try again."
 	return script(
-		(*stage.Stage).CreateNamespace,
+		(*Stage).CreateNamespace,
 		fault("too-many-requests:count=1,retry-after=1s,verb=create"),
 		r.request("create red", "create", "red"),
 		r.request("create red again", "create", "red"),
@@ -52,14 +52,14 @@ func playErrors(on *stage.Stage, ctx context.Context) error {
 		request("get", "red"), request("update", "red"),
 		fault(`internal-error:count=1,verb=delete,message="red not found"`),
 		r.request("delete red", "delete", "red"),
-		do(func(on *stage.Stage) { on.Enter("an informer starts", "an informer lists and watches") }),
-		func(on *stage.Stage, ctx context.Context) error { return on.StartInformer(ctx, nil) },
+		do(func(on *Stage) { on.Enter("an informer starts", "an informer lists and watches") }),
+		func(on *Stage, ctx context.Context) error { return on.StartInformer(ctx, nil) },
 		pause(2*look),
 		r.watch("watch", late, 3*time.Second, http.StatusTooManyRequests, "application/json",
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,`+
 				`"message":"`+late+`","details":{"retryAfterSeconds":3}}`),
 		r.watch("watch again", busy, 0, http.StatusGone, "text/html", "<h1>"+busy+"</h1>"),
-		func(*stage.Stage, context.Context) error {
+		func(*Stage, context.Context) error {
 			want := []string{repeated, done, done, readAgain, later, samePlace, listAgain}
 			return bench.Prove("decisions", strings.Join(want, "; "), strings.Join(r.decisions, "; "))
 		},
@@ -68,7 +68,7 @@ func playErrors(on *stage.Stage, ctx context.Context) error {
 
 // request sends a request.
 func request(verb, name string) step {
-	return func(on *stage.Stage, ctx context.Context) error { return on.Request(ctx, verb, name) }
+	return func(on *Stage, ctx context.Context) error { return on.Request(ctx, verb, name) }
 }
 
 // refused has the decisions after the refusals so far.
@@ -76,7 +76,7 @@ type refused struct{ decisions []string }
 
 // request sends a request that is refused once, and decides as a controller does.
 func (r *refused) request(what, verb, name string) step {
-	return func(on *stage.Stage, ctx context.Context) error {
+	return func(on *Stage, ctx context.Context) error {
 		on.Enter(what, what+": one request, and what follows the refusal")
 		on.Tell(story.You, "%s", what)
 		before := answered(on)
@@ -102,8 +102,8 @@ func (r *refused) request(what, verb, name string) step {
 }
 
 // decide records and shows a decision after the refusal among the requests since before.
-func (r *refused) decide(on *stage.Stage, what string, before uint64, decision string) {
-	on.Teller().Update(func(s *story.State) {
+func (r *refused) decide(on *Stage, what string, before uint64, decision string) {
+	on.Teller.Update(func(s *story.State) {
 		answers, refusal := answersSince(s.Run, before), ""
 		for _, one := range answers {
 			if one.Code >= http.StatusBadRequest {
@@ -121,11 +121,11 @@ func (r *refused) decide(on *stage.Stage, what string, before uint64, decision s
 // watch breaks the watch, and a gateway answers the next one, asking for a delay. The decision is
 // what the reflector does: a list or not.
 func (r *refused) watch(what, message string, asked time.Duration, code int, contentType, body string) step {
-	return func(on *stage.Stage, ctx context.Context) error {
+	return func(on *Stage, ctx context.Context) error {
 		on.Enter(what, "the watch breaks, and a gateway answers the next one: will the reflector list again?")
 		on.Tell(story.Demo, "a gateway answers the next watch itself: HTTP %d, with the message %q", code, message)
 		before, begin, lists := answered(on), 0, uint64(0)
-		on.Teller().Update(func(s *story.State) { begin, lists = len(s.Beats), informerOf(s.Run).Reflector.Lists })
+		on.Teller.Update(func(s *story.State) { begin, lists = len(s.Beats), informerOf(s.Run).Reflector.Lists })
 		on.AnswerNextWatch(code, contentType, body)
 		err := script(
 			fault("cut-watches"),
@@ -138,7 +138,7 @@ func (r *refused) watch(what, message string, asked time.Duration, code int, con
 			return err
 		}
 		decision, waited := samePlace, time.Duration(0)
-		on.Teller().Update(func(s *story.State) {
+		on.Teller.Update(func(s *story.State) {
 			if informerOf(s.Run).Reflector.Lists > lists {
 				decision = listAgain
 			}

@@ -1,4 +1,4 @@
-package demo_test
+package demo
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/gears"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 	"orrery/queue"
@@ -63,7 +63,7 @@ func recorded(t *testing.T, name string, r run) []byte {
 
 // answer waits for the question, thinks for a while, and chooses an answer. Until then nothing is
 // revealed.
-func answer(ctx context.Context, recorder *trace.Recorder, guide *stage.Session) {
+func answer(ctx context.Context, recorder *trace.Recorder, guide *gate.Session) {
 	const thinks = 5 * time.Second
 	for recorder.State().Lab.Choices == "" && ctx.Err() == nil {
 		_ = wait.Sleep(ctx, 100*time.Millisecond)
@@ -82,11 +82,11 @@ func TestScenesHoldUntilTheAnswer(t *testing.T) {
 		defer recorder.Stop("over")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		gates := stage.NewGates(ctx, recorder)
-		session := stage.NewSession("one-key", recorder, gates)
-		gates.Close(stage.G5, stage.Condition{}) // by the scene
+		gates := gate.New(ctx, recorder)
+		session := gate.NewSession("one-key", recorder, gates)
+		gates.Close(gate.G5, gate.Condition{}) // by the scene
 		for _, key := range []string{"a", "b"} {
-			go func() { _ = gates.Wait(ctx, stage.Item{Gate: stage.G5, Key: key}) }()
+			go func() { _ = gates.Wait(ctx, gate.Item{Gate: gate.G5, Key: key}) }()
 			synctest.Wait()
 		}
 		for _, do := range []string{"open", "close", "step", "run", "release"} {
@@ -94,13 +94,13 @@ func TestScenesHoldUntilTheAnswer(t *testing.T) {
 			assert.EqualError(t, err, "the gates are the scene's until its question is answered", do)
 		}
 		session.Release() // the page has gone
-		assert.Len(t, gates.Waiting(stage.G5), 2)
+		assert.Len(t, gates.Waiting(gate.G5), 2)
 
 		require.NoError(t, session.Do(view.Command{Do: "answer", Choice: "1"}))
 		require.NoError(t, session.Do(view.Command{Do: "step"}))
-		assert.Equal(t, []stage.Item{{Gate: stage.G5, Key: "b"}}, gates.Waiting(stage.G5), "the oldest goes")
+		assert.Equal(t, []gate.Item{{Gate: gate.G5, Key: "b"}}, gates.Waiting(gate.G5), "the oldest goes")
 		session.Release()
-		assert.Empty(t, gates.Waiting(stage.G5))
+		assert.Empty(t, gates.Waiting(gate.G5))
 	})
 }
 
@@ -343,14 +343,14 @@ func held(lines []line, _ int) string {
 
 // A scene without a reader asks nothing, and one without a question has no session.
 func TestScenesWithoutAReader(t *testing.T) {
-	var absent *stage.Session
+	var absent *gate.Session
 	absent.Chapter("first")
 	require.NoError(t, absent.Ask(t.Context()))
 	absent.Answer("1")
 	absent.Reveal()
-	assert.Nil(t, stage.NewSession("stuck", nil, nil))
+	assert.Nil(t, gate.NewSession("stuck", nil, nil))
 	for name := range guided {
-		guide, ok := stage.GuideOf(name)
+		guide, ok := gate.GuideOf(name)
 		assert.True(t, ok, name)
 		assert.Greater(t, len(guide.Choices), 1, name)
 	}

@@ -9,17 +9,16 @@ import (
 	"orrery/controller/gears"
 	"orrery/indexer"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 )
 
 var index = Scene{
 	Name:    "index",
-	Options: stage.Options{Bare: true, Alone: true},
-	play: func(on *stage.Stage, ctx context.Context) error {
-		s := newNodeIndex(on.Gears())
+	Options: Options{Bare: true, Alone: true},
+	play: func(on *Stage, ctx context.Context) error {
+		s := newNodeIndex(on.Gears)
 		stale := 0 // what the next update leaves behind
-		if on.Gears().Form("indexer") == gears.Textbook {
+		if on.Gears.Form("indexer") == gears.Textbook {
 			stale = 1
 		}
 		return script(
@@ -83,12 +82,12 @@ func (s *nodeIndex) change(key, node string) step {
 
 // write tells what happens, does it, shows the store and gives the reader time to look.
 func (s *nodeIndex) write(name, now string, happens func() error) step {
-	return script(enter(name, now), func(on *stage.Stage, _ context.Context) error {
+	return script(enter(name, now), func(on *Stage, _ context.Context) error {
 		if err := happens(); err != nil {
 			return err
 		}
 		rows, _ := s.look()
-		on.Teller().Update(func(state *story.State) {
+		on.Teller.Update(func(state *story.State) {
 			var sets []string
 			for _, row := range rows {
 				state.Show(row.Name, "%s", row.Text)
@@ -128,13 +127,13 @@ func (s *nodeIndex) look() (rows []story.Row, wrong []string) {
 
 // measure records the wrong entries, whose number must be want.
 func (s *nodeIndex) measure(when string, want int) step {
-	return func(on *stage.Stage, _ context.Context) error {
+	return func(on *Stage, _ context.Context) error {
 		_, wrong := s.look()
 		text := "the index is right"
 		if len(wrong) > 0 {
 			text = strings.Join(wrong, "; ")
 		}
-		on.Teller().Update(func(state *story.State) {
+		on.Teller.Update(func(state *story.State) {
 			state.Figure(when, "%d wrong: %s", len(wrong), text)
 		})
 		return bench.Prove("wrong entries of the index "+when, want, len(wrong))

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 )
@@ -18,26 +17,26 @@ var brokenAPIService = Scene{
 	Name: "broken-apiservice",
 	play: script(
 		chapter("broken", ""),
-		(*stage.Stage).BreakAPI,
-		(*stage.Stage).Fill,
+		(*Stage).BreakAPI,
+		(*Stage).Fill,
 		pause(look),
 		ask,
 		chapter("deleted", ""),
-		(*stage.Stage).DeleteNamespace,
+		(*Stage).DeleteNamespace,
 		emptied,
-		(*stage.Stage).ReleaseFinalizers,
+		(*Stage).ReleaseFinalizers,
 		await(reported("NamespaceDeletionDiscoveryFailure")),
-		(*stage.Stage).ShowWhy,
+		(*Stage).ShowWhy,
 		await(func(s *story.State) bool { return len(s.Namespace.Conditions) <= 1 && s.Gears.Busy == 0 }),
 		reveal,
-		(*stage.Stage).ShowAPI,
+		(*Stage).ShowAPI,
 		await(func(s *story.State) bool {
 			gone := s.Namespace.Phase == story.Gone // the user may have deleted the APIService
 			return gone || s.Gears.Retries >= attemptsShown
 		}),
 		pause(look),
-		(*stage.Stage).DeleteAPI,
-		(*stage.Stage).AwaitGone,
+		(*Stage).DeleteAPI,
+		(*Stage).AwaitGone,
 	),
 }
 
@@ -46,27 +45,27 @@ const deletedUnseen = 20
 
 var expiredWatch = Scene{
 	Name:    "expired-watch",
-	Options: stage.Options{Reported: []string{"configmaps"}},
-	play: func(on *stage.Stage, ctx context.Context) error {
+	Options: Options{Reported: []string{"configmaps"}},
+	play: func(on *Stage, ctx context.Context) error {
 		vanished := 0
 		return script(
 			chapter("fill", ""),
-			(*stage.Stage).Fill,
+			(*Stage).Fill,
 			pause(look),
 			tell(story.Demo, "the server cuts all watches of the controller and the spectators, and delays new ones"),
 			chapter("blind", ""),
-			do(func(on *stage.Stage) {
+			do(func(on *Stage) {
 				on.Enter("no watch is open",
 					"all watches are cut and new ones do not get through: no informer sees what happens now")
 			}),
-			during("delay:by=1h,verb=watch,user="+stage.ControllerUser+"|"+stage.SpectatorsUser,
+			during("delay:by=1h,verb=watch,user="+ControllerUser+"|"+SpectatorsUser,
 				fault("cut-watches"),
 				await(func(s *story.State) bool { return s.Gears.Open == 0 }),
-				func(on *stage.Stage, ctx context.Context) (err error) {
+				func(on *Stage, ctx context.Context) (err error) {
 					vanished, err = on.DeleteSome(ctx, "configmaps", deletedUnseen)
 					return err
 				},
-				(*stage.Stage).DeleteNamespace,
+				(*Stage).DeleteNamespace,
 				pause(look),
 				fault("compact"),
 				pause(look),
@@ -74,7 +73,7 @@ var expiredWatch = Scene{
 				chapter("again", ""),
 				tell(story.Demo, "the server accepts watches again; they ask for a resourceVersion that has been "+
 					"compacted"),
-				do(func(on *stage.Stage) {
+				do(func(on *Stage) {
 					on.Enter("catching up", "410 Expired: the reflectors back off for a moment, each for another "+
 						"time, and then list everything anew")
 				}),
@@ -82,8 +81,8 @@ var expiredWatch = Scene{
 			await(func(s *story.State) bool { return s.Gears.Tombstones >= vanished }),
 			reveal,
 			emptied,
-			(*stage.Stage).ReleaseFinalizers,
-			(*stage.Stage).AwaitGone,
+			(*Stage).ReleaseFinalizers,
+			(*Stage).AwaitGone,
 		)(on, ctx)
 	},
 }
@@ -97,7 +96,7 @@ var slowHandler = Scene{
 		chapter("two", ""),
 		tell(story.Demo, "a second handler is added to the informer of configmaps; it takes %v for each event",
 			slowness),
-		func(on *stage.Stage, _ context.Context) error { return on.AddSlowHandler("configmaps", slowness) },
+		func(on *Stage, _ context.Context) error { return on.AddSlowHandler("configmaps", slowness) },
 		ask,
 		chapter("events", ""),
 		toFinalizers(
@@ -108,8 +107,8 @@ var slowHandler = Scene{
 			reveal,
 		),
 		await(reported("NamespaceFinalizersRemaining")),
-		(*stage.Stage).ReleaseFinalizers,
-		(*stage.Stage).AwaitGone,
+		(*Stage).ReleaseFinalizers,
+		(*Stage).AwaitGone,
 		quickOneIsDone(4),
 		tellPending("the namespace has gone; %d stale events still wait for the slow handler, %d for the quick one"),
 	),
@@ -117,23 +116,23 @@ var slowHandler = Scene{
 
 // labelAll changes every configmap.
 func labelAll(label string) step {
-	return func(on *stage.Stage, ctx context.Context) error { return on.LabelAll(ctx, "configmaps", label) }
+	return func(on *Stage, ctx context.Context) error { return on.LabelAll(ctx, "configmaps", label) }
 }
 
 // quickOneIsDone waits until the quick handler has processed so many events of each configmap.
 func quickOneIsDone(events int) step {
 	return await(func(s *story.State) bool {
 		configmaps, _ := s.TypeNamed("configmaps")
-		h := handler(s, stage.QuickHandler)
+		h := handler(s, QuickHandler)
 		return h.Pending == 0 && h.Handled+h.Merged >= uint64(events*configmaps.Most)
 	})
 }
 
 // tellPending tells how many events wait for each handler of the configmaps.
 func tellPending(format string) step {
-	return do(func(on *stage.Stage) {
-		on.Teller().Update(func(s *story.State) {
-			s.Tell(story.Handler, format, handler(s, stage.SlowHandler).Pending, handler(s, stage.QuickHandler).Pending)
+	return do(func(on *Stage) {
+		on.Teller.Update(func(s *story.State) {
+			s.Tell(story.Handler, format, handler(s, SlowHandler).Pending, handler(s, QuickHandler).Pending)
 		})
 	})
 }

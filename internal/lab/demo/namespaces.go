@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 
-	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 )
 
@@ -14,30 +13,30 @@ var deletion = Scene{
 		toFinalizers(ask, chapter("deleted", "")),
 		await(reported("NamespaceFinalizersRemaining")),
 		pause(look),
-		(*stage.Stage).ReleaseFinalizers,
-		(*stage.Stage).AwaitGone,
+		(*Stage).ReleaseFinalizers,
+		(*Stage).AwaitGone,
 		reveal,
 	),
 }
 
 var finalizer = Scene{
 	Name: "finalizer",
-	play: func(on *stage.Stage, ctx context.Context) error {
+	play: func(on *Stage, ctx context.Context) error {
 		passes := 0 // before those that find nothing new
 		idle := func(s *story.State) bool { return s.Gears.Busy == 0 }
 		return script(
 			chapter("fill", ""),
 			toFinalizers(ask, chapter("deleted", "")),
 			await(reported("NamespaceFinalizersRemaining")),
-			do(func(on *stage.Stage) { passes = on.Teller().State().Gears.Passes }),
-			(*stage.Stage).ShowWhy,
+			do(func(on *Stage) { passes = on.Teller.State().Gears.Passes }),
+			(*Stage).ShowWhy,
 			await(idle),
 			reveal,
 			await(func(s *story.State) bool { return s.Gears.Passes > passes && idle(s) }),
 			pause(look),
 			tell(story.Operator, "starts at last"),
-			(*stage.Stage).ReleaseFinalizers,
-			(*stage.Stage).AwaitGone,
+			(*Stage).ReleaseFinalizers,
+			(*Stage).AwaitGone,
 		)(on, ctx)
 	},
 }
@@ -47,41 +46,41 @@ var emptiedFinalizers = Scene{
 	play: script(
 		toFinalizers(),
 		await(reported("NamespaceFinalizersRemaining")),
-		(*stage.Stage).ShowWhy,
+		(*Stage).ShowWhy,
 		pause(look),
-		(*stage.Stage).EmptyFinalizers,
-		(*stage.Stage).AwaitGone,
-		do(func(on *stage.Stage) {
-			state := on.Teller().State()
+		(*Stage).EmptyFinalizers,
+		(*Stage).AwaitGone,
+		do(func(on *Stage) {
+			state := on.Teller.State()
 			crontabs, _ := state.TypeNamed("crontabs")
 			on.Tell(story.Demo, "the namespace has gone, and %d crontabs have not", crontabs.Left)
 		}),
 		pause(2*look),
-		(*stage.Stage).CreateNamespace,
+		(*Stage).CreateNamespace,
 		await(func(s *story.State) bool { return s.Namespace.Phase == "Active" }),
-		(*stage.Stage).ShowContent,
+		(*Stage).ShowContent,
 		pause(look),
 		await(func(s *story.State) bool { // the pass that was scheduled for the first namespace is done
 			return s.Gears.Later == 0 && s.Gears.Ready == 0 && s.Gears.Busy == 0
 		}),
-		(*stage.Stage).DeleteNamespace,
+		(*Stage).DeleteNamespace,
 		await(reported("NamespaceFinalizersRemaining")),
 		tell(story.Demo, "and the new namespace hangs as the old one did"),
 		pause(look),
-		(*stage.Stage).ReleaseFinalizers,
-		(*stage.Stage).AwaitGone,
+		(*Stage).ReleaseFinalizers,
+		(*Stage).AwaitGone,
 	),
 }
 
 var stuck = Scene{
 	Name: "stuck",
 	play: script(
-		(*stage.Stage).Fill,
+		(*Stage).Fill,
 		pause(look),
 		during("node-lost",
-			(*stage.Stage).DeleteNamespace,
+			(*Stage).DeleteNamespace,
 			await(reported("NamespaceContentRemaining")),
-			(*stage.Stage).ShowWhy,
+			(*Stage).ShowWhy,
 			tell(story.Demo, "the conditions name pods only; the crontabs wait behind them, and the controller has "+
 				"not touched them yet"),
 			pause(2*look),
@@ -89,23 +88,23 @@ var stuck = Scene{
 		tell(story.Demo, "the node is back"),
 		emptied,
 		await(reported("NamespaceFinalizersRemaining")),
-		(*stage.Stage).ShowWhy,
+		(*Stage).ShowWhy,
 		pause(look),
-		(*stage.Stage).ReleaseFinalizers,
-		(*stage.Stage).AwaitGone,
+		(*Stage).ReleaseFinalizers,
+		(*Stage).AwaitGone,
 
-		(*stage.Stage).Fill,
+		(*Stage).Fill,
 		await(func(s *story.State) bool { return s.Total().Left == s.Total().Most }), // the spectators have seen it all
 		pause(look),
 		during("webhook-unreachable:webhook=deny.policy.io,verb=delete|deletecollection,resource=configmaps",
-			(*stage.Stage).DeleteNamespace,
+			(*Stage).DeleteNamespace,
 			await(reported("NamespaceDeletionContentFailure")),
-			(*stage.Stage).ShowWhy,
+			(*Stage).ShowWhy,
 			pause(2*look),
 		),
 		tell(story.Demo, "the webhook answers again"),
 		emptied,
-		(*stage.Stage).ReleaseFinalizers,
-		(*stage.Stage).AwaitGone,
+		(*Stage).ReleaseFinalizers,
+		(*Stage).AwaitGone,
 	),
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 )
@@ -19,39 +19,39 @@ const (
 
 var oneKey = Scene{
 	Name:    "one-key",
-	Options: stage.Options{Bare: true, Gated: true, Follow: []string{"queue"}},
+	Options: Options{Bare: true, Gated: true, Follow: []string{"queue"}},
 	workers: oneKeyPool,
 	play:    playOneKey,
 }
 
-func playOneKey(on *stage.Stage, ctx context.Context) error {
+func playOneKey(on *Stage, ctx context.Context) error {
 	return script(
-		chapter("first", "a worker reconciles "+stage.HotKey+" and is held at the gate G7, before Done"),
-		closeGate(stage.G7, "key=="+stage.HotKey),
-		startPlain(stage.Plain{Workers: oneKeyPool}, "red"),
+		chapter("first", "a worker reconciles "+gate.HotKey+" and is held at the gate G7, before Done"),
+		closeGate(gate.G7, "key=="+gate.HotKey),
+		startPlain(Plain{Workers: oneKeyPool}, "red"),
 		awaitRun("the first pass", func(s *trace.State) bool { return queueOf(s).Got >= 1 }),
 		pause(look),
-		chapter("updates", "the script updates "+stage.HotKey+" a hundred times while the worker holds it"),
-		func(on *stage.Stage, ctx context.Context) error {
-			return on.UpdateConfigMap(ctx, story.NameOf(stage.HotKey), updates, updateEvery)
+		chapter("updates", "the script updates "+gate.HotKey+" a hundred times while the worker holds it"),
+		func(on *Stage, ctx context.Context) error {
+			return on.UpdateConfigMap(ctx, story.NameOf(gate.HotKey), updates, updateEvery)
 		},
 		awaitRun("a hundred calls", func(s *trace.State) bool { return handled(s) == 1+updates }),
 		ask,
 		chapter("done", "G7 lets Done through: the key is dirty, so Done queues it"),
-		stepGate(stage.G7),
+		stepGate(gate.G7),
 		pause(3*look), // a learner's queue may have lost the updates: then no pass comes
-		openGate(stage.G7),
+		openGate(gate.G7),
 		awaitRun("an empty queue", atRest),
 		chapter("end", "the controller is at rest"),
-		conclude(func(_ *stage.Stage, s *story.State) error {
+		conclude(func(_ *Stage, s *story.State) error {
 			q := queueOf(s.Run)
-			s.Figure(s.Say("Adds of %s", stage.HotKey), "%d, of which %d found it dirty",
+			s.Figure(s.Say("Adds of %s", gate.HotKey), "%d, of which %d found it dirty",
 				q.Added+q.Coalesced, q.Coalesced)
-			s.Figure(s.Say("passes over %s", stage.HotKey), "%d", q.Done)
+			s.Figure(s.Say("passes over %s", gate.HotKey), "%d", q.Done)
 			s.Figure("workers at once", "%d of %d", q.Workers, oneKeyPool)
 			return cmp.Or(
 				bench.Prove("Adds that found the key dirty", updates-1, int(q.Coalesced)),
-				bench.Prove("passes over "+stage.HotKey, 2, int(q.Done)),
+				bench.Prove("passes over "+gate.HotKey, 2, int(q.Done)),
 				bench.Prove("workers at once", 1, q.Workers),
 			)
 		}),

@@ -1,4 +1,4 @@
-package demo_test
+package demo
 
 import (
 	"bytes"
@@ -17,8 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/gears"
-	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 	"orrery/internal/observe/web/view/viewtest"
@@ -211,17 +210,17 @@ func TestScenesLive(t *testing.T) {
 	recorder, err := trace.Start(trace.Config{Header: trace.Header{Scene: name, Gears: gears.Fast}})
 	require.NoError(t, err)
 	defer recorder.Stop("the test is over")
-	gates := stage.NewGates(t.Context(), recorder)
-	session := stage.NewSession(name, recorder, gates)
+	gates := gate.New(t.Context(), recorder)
+	session := gate.NewSession(name, recorder, gates)
 	server, err := view.Start(view.Config{Source: recorder, Control: session})
 	require.NoError(t, err)
 	defer server.Stop()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- demo.Run(t.Context(), demo.Config{
-			Scene: name, Gears: set, Recorder: recorder, Guide: session, Gates: gates,
-			Out: io.Discard,
-		}, &demo.Curtain{})
+		ended <- Run(t.Context(), Config{
+			StageConfig: StageConfig{Gears: set, Recorder: recorder, Guide: session, Gates: gates},
+			Scene:       name, Out: io.Discard,
+		}, &Curtain{})
 	}()
 	b := viewtest.Open(t, 1280, 720)
 	b.Do(chromedp.Navigate(server.URL() + "&lang=en"))

@@ -8,11 +8,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync"
+	"sync/atomic"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
@@ -30,33 +30,30 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	if err != nil {
 		return err
 	}
-	teller := scene.Story(config.Lang)
-	s := show{config: config, scene: scene, teller: teller, curtain: curtain, stage: stage.Config{
-		Teller: teller, Objects: config.Objects, Gears: config.Gears,
-		Recorder: config.Recorder, Guide: config.Guide, Gates: config.Gates,
-	}}
+	s := show{Config: config, scene: scene, curtain: curtain}
+	s.Teller = scene.Story(config.Lang)
 	if scene.Alone() {
-		teller.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
+		s.Teller.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
 		return s.run(ctx)
 	}
-	server, credentials, err := NewServer(config.Listen)
+	server, credentials, err := newServer()
 	if err != nil {
 		return err
 	}
-	defer StopServer(server)
+	defer stopServer(server)
 	if err := server.Start(ctx); err != nil {
 		return err
 	}
-	teller.Tell(story.Server, "the API server in memory listens on %s", server.URL())
-	teller.Tell(story.Demo, "the gears are %s (--gears selects others)", config.Gears)
+	s.Teller.Tell(story.Server, "the API server in memory listens on %s", server.URL())
+	s.Teller.Tell(story.Demo, "the gears are %s (--gears selects others)", config.Gears)
 	if config.Started != nil {
 		words, err := config.Started(server)
 		if err != nil {
 			return err
 		}
-		teller.Tell(story.You, "%s", words)
+		s.Teller.Tell(story.You, "%s", words)
 	}
-	s.stage.Server, s.stage.Credentials, s.stage.Faults = Connection(server), credentials, server.Faults()
+	s.Server, s.Credentials, s.Faults = connection(server), credentials, server.Faults()
 	if config.Keep != nil {
 		s.keep = func(ctx context.Context) error { return config.Keep(ctx, server) }
 	}
@@ -77,30 +74,28 @@ func Recorded(ctx context.Context, recorder *trace.Recorder, reason string) (run
 
 // show is one run of a scene.
 type show struct {
-	config  Config
+	Config
 	scene   Scene
-	teller  *story.Teller
 	curtain *Curtain
-	stage   stage.Config
 	keep    func(context.Context) error // nil: the end is the end
 }
 
 // run plays and draws the scene, then prints the summary and the lesson.
 func (s *show) run(ctx context.Context) error {
-	printer := story.NewPrinter(s.config.Out, s.width(), s.config.Color)
+	printer := story.NewPrinter(s.Out, s.width(), s.Color)
 	stopDrawing := s.draw(printer)
 	defer stopDrawing()
 
 	on, err := s.play(ctx)
 	if on != nil {
 		defer on.Close()
-		defer s.config.Recorder.Stop("the scene has ended")
+		defer s.Recorder.Stop("the scene has ended")
 	}
 	stopDrawing()
 	if s.live() { // print the beats, since the live picture has gone
-		printer = story.NewPrinter(s.config.Out, s.width(), s.config.Color) // the terminal may have been resized
-		printer.Lines(story.Opening(s.teller.State(), s.width()))
-		printer.Draw(s.teller.State())
+		printer = story.NewPrinter(s.Out, s.width(), s.Color) // the terminal may have been resized
+		printer.Lines(story.Opening(s.Teller.State(), s.width()))
+		printer.Draw(s.Teller.State())
 	}
 	if ctx.Err() != nil {
 		printer.Lines(story.Sentence(s.say(stopped), s.width()))
@@ -109,8 +104,8 @@ func (s *show) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the scene failed: %w", err)
 	}
-	printer.Lines(story.Summary(s.teller.State(), s.width()))
-	printer.Lines(story.Closing(s.teller.State(), s.scene.LessonOf(s.config.Gears, s.config.Lang), s.width()))
+	printer.Lines(story.Summary(s.Teller.State(), s.width()))
+	printer.Lines(story.Closing(s.Teller.State(), s.scene.LessonOf(s.Gears, s.Lang), s.width()))
 	if s.keep == nil {
 		return nil
 	}
@@ -121,42 +116,53 @@ const stopped = "Stopped in the middle of the scene. All that it started has shu
 
 // say returns a text in the language of the story.
 func (s *show) say(text string) string {
-	state := s.teller.State()
+	state := s.Teller.State()
 	return state.Say("%s", text)
 }
 
 // draw starts to show the story, on the whole terminal or with the printer, until stop is called.
 func (s *show) draw(printer *story.Printer) (stop func()) {
 	if !s.live() {
-		printer.Lines(story.Opening(s.teller.State(), s.width()))
-		return story.Run(printer, s.teller)
+		printer.Lines(story.Opening(s.Teller.State(), s.width()))
+		return story.Run(printer.Draw, s.Teller)
 	}
-	screen := story.NewScreen(s.config.Out, s.config.Size, s.config.Color)
-	s.curtain.rise(screen)
+	screen := story.NewScreen(s.Out, s.Size, s.Color)
+	s.curtain.screen.Store(screen)
 	// A panic restores the terminal first, so that it can be read.
 	restore := wait.PanicHandlers.Replace(func(ctx context.Context, p *wait.Panic) {
-		s.curtain.Fall()
+		screen.Close()
 		wait.LogPanic(ctx, p)
 	})
-	stopDrawing := story.Run(screen, s.teller)
-	return func() {
-		s.curtain.drop()
+	stopDrawing := story.Run(screen.Draw, s.Teller)
+	return sync.OnceFunc(func() {
 		stopDrawing()
+		screen.Close()
 		restore()
+	})
+}
+
+// Curtain restores the terminal before the end of a scene, after a signal. The zero value is ready
+// to use.
+type Curtain struct{ screen atomic.Pointer[story.Screen] }
+
+// Fall restores the terminal for good. It may be called more than once, from any goroutine.
+func (c *Curtain) Fall() {
+	if screen := c.screen.Load(); screen != nil {
+		screen.Close()
 	}
 }
 
 // live reports whether there is a terminal to draw on.
-func (s *show) live() bool { return s.config.Size != nil }
+func (s *show) live() bool { return s.Size != nil }
 
 // narrowest is the minimum width of lines.
 const narrowest = 20
 
 // width returns the width of printed lines.
 func (s *show) width() int {
-	width := s.config.Width
+	width := s.Width
 	if s.live() {
-		width = s.config.Size().Width
+		width = s.Size().Width
 	}
 	if width == 0 {
 		return story.PlainWidth
@@ -167,18 +173,17 @@ func (s *show) width() int {
 var errTooLong = errors.New("it did not end within two minutes; the lines above show how far it got")
 
 // play plays the scene. It returns the stage, if it was opened, with the controller running.
-func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
+func (s *show) play(ctx context.Context) (on *Stage, err error) {
 	playing := WithoutLimits(ctx)
-	if s.config.Gates == nil {
+	if s.Gates == nil {
 		limited, cancel := context.WithTimeoutCause(ctx, timeout, errTooLong) // only the scene: the controller may run longer
 		defer cancel()
 		playing = limited
 	}
-	config := s.stage
 	if s.live() {
-		config.FillTime = fillTime
+		s.FillTime = fillTime
 	}
-	if on, err = stage.Open(ctx, config, s.scene.Options); err != nil {
+	if on, err = Open(ctx, s.StageConfig, s.scene.Options); err != nil {
 		return nil, err
 	}
 	err = s.scene.Play(playing, on)
@@ -188,25 +193,15 @@ func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
 	return on, err
 }
 
-// Config configures a demo.
+// Config configures a demo. Run sets the fields of its stage that are about the server, and the
+// teller. With gates a scene has no time limit.
 type Config struct {
+	StageConfig
+
 	// Scene is the name of the scene; "": Default.
 	Scene string
 	// Lang is the language of what is told; "": English.
 	Lang words.Lang
-	// Objects is the number of objects in the namespace; 0: stage.DefaultObjects.
-	Objects int
-	// Gears are the controller's gears.
-	Gears gears.Set
-	// Recorder records what the gears do; nil: nothing.
-	Recorder *trace.Recorder
-	// Guide leads a reader through the scene; nil: there is none.
-	Guide *stage.Session
-	// Gates hold items at the seams between the gears; nil: none. With gates a scene has no time
-	// limit.
-	Gates *stage.Gates
-	// Listen is the address of the server; "": a free port of the loopback interface.
-	Listen string
 
 	// Out is the output. If Size is not nil, Out is a terminal and the scene is drawn live, in
 	// Color.
@@ -232,11 +227,11 @@ const fillTime = 2 * time.Second
 // timeout limits the time of a scene in case something is broken.
 const timeout = 2 * time.Minute
 
-// NewServer returns a server and the credentials of its clients. They are separate users, so that a
+// newServer returns a server and the credentials of its clients. They are separate users, so that a
 // fault can affect one of them.
-func NewServer(listen string) (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
+func newServer() (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
 	tokens, made := map[string]apiserver.User{}, map[story.Client]restclient.Credentials{}
-	for who, user := range stage.Users() {
+	for who, user := range Users() {
 		token := string(who) + "-" + rand.Text()
 		tokens[token] = apiserver.User{Name: user, Groups: []string{apiserver.GroupMasters}}
 		var err error
@@ -244,12 +239,12 @@ func NewServer(listen string) (*apiserver.Server, map[story.Client]restclient.Cr
 			return nil, nil, err
 		}
 	}
-	server, err := apiserver.New(apiserver.Config{Listen: listen, TLS: true, Demo: true, Tokens: tokens})
+	server, err := apiserver.New(apiserver.Config{TLS: true, Demo: true, Tokens: tokens})
 	return server, made, err
 }
 
-// Connection returns the client configuration for a listening server.
-func Connection(server *apiserver.Server) restclient.Config {
+// connection returns the client configuration for a listening server.
+func connection(server *apiserver.Server) restclient.Config {
 	return restclient.Config{
 		Host:  server.URL(),
 		TLS:   restclient.TLS{CAData: server.CertificateAuthority()},
@@ -257,8 +252,8 @@ func Connection(server *apiserver.Server) restclient.Config {
 	}
 }
 
-// StopServer stops the server and waits two seconds at most for requests in flight.
-func StopServer(server *apiserver.Server) {
+// stopServer stops the server and waits two seconds at most for requests in flight.
+func stopServer(server *apiserver.Server) {
 	ending, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	_ = server.Stop(ending)

@@ -1,27 +1,35 @@
 // Package demo shows the whole pipeline at work: an API server, the controller and a scripted scene
 // in one process.
 //
-//	demo        what happens to the server
-//	  stage     controller, spectators and script, with hooks on every gear
-//	    story   the events so far and the current state, and drawing them
+//	you ──create, delete──▶ API server ◀──list, watch── spectators ──▶ bars
+//	                            ▲
+//	                            └──list, watch, empty, finalize── controller ──▶ narration
 //
-// [Run] starts the server of package apiserver on the loopback interface, opens a stage on it,
-// plays a scene while a display draws it, and prints a summary. When it returns, all goroutines
+// [Run] starts the server of package apiserver on the loopback interface, opens a [Stage] on it,
+// plays a [Scene] while a display draws it, and prints a summary. When it returns, all goroutines
 // have ended, the terminal is restored, and nothing is left on the machine. [Curtain.Fall] restores
 // the terminal at any other moment.
 //
-// Errors: a *[net.OpError] if the server cannot listen, an [*UnknownError] for an unknown scene,
-// and an error that names the step if a request of the script fails. The end of the context is not
-// an error.
+// Errors: an [*UnknownError] for an unknown scene, and an error that names the step if a request of
+// the script fails. The end of the context is not an error.
 //
-// A [Scene] is a script: the requests and faults, what the reader should watch, and what was
-// learnt. It does not say what the controller does; the controller's hooks do that. A script waits
-// for conditions ([stage.Stage.Await]), never for a fixed time. Such a scene ends when the
-// namespace has gone, or with the error of the first request that fails. It starts no goroutine.
+// The controller is wired as in "orrery run". A [trace.Recorder] has hooks on every gear, and the
+// [story.Teller] follows it. The spectators are ten informers that draw the bars. Controller,
+// spectators and script have a client each, so that requests are counted separately and a fault can
+// affect one of them. Every beat and every number comes from a hook or a response, never from the
+// script's expectation.
 //
-// A scene on single gears plays on a bare stage ([stage.Options]), with or without a server. It
-// ends the goroutines that it starts itself before it returns, and fails if the figures that it has
-// measured are not what it is there to show.
+// A scene is a script: the requests and faults, what the reader should watch, and what was learnt.
+// It does not say what the controller does; the controller's hooks do that. A script waits for
+// conditions, never for a fixed time. Such a scene ends when the namespace has gone, or with the
+// error of the first request that fails. It starts no goroutine.
+//
+// A scene on single gears plays on a bare stage ([Options]), with or without a server. It ends the
+// goroutines that it starts itself before it returns, and fails if the figures that it has measured
+// are not what it is there to show.
+//
+// Package gate holds the items of a run at the seams between the gears, package story keeps the
+// events so far and draws them.
 //
 // The tests play every scene against the API server in memory in a synctest bubble and assert the
 // order of the beats. They compute the answer of every guided scene a second time, from the lines
@@ -42,7 +50,6 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/words"
 	"orrery/wait"
@@ -52,7 +59,7 @@ import (
 type Scene struct {
 	Name string
 	// Options are what the stage needs for it.
-	Options stage.Options
+	Options Options
 
 	// workers is the number of workers of a scene without a controller; 0: its queue has none.
 	workers int
@@ -112,7 +119,7 @@ func (s Scene) Workers() int {
 	if s.Options.Bare {
 		return s.workers
 	}
-	return stage.Workers
+	return Workers
 }
 
 // inWordsOfAScene returns the error of a scene. Figures that are not those of the scene come from a
@@ -126,7 +133,7 @@ func inWordsOfAScene(err error) error {
 }
 
 // Play plays a scene on a stage. Unless the stage is bare, it returns when the namespace has gone.
-func (s Scene) Play(ctx context.Context, on *stage.Stage) error {
+func (s Scene) Play(ctx context.Context, on *Stage) error {
 	if err := s.play(on, ctx); err != nil {
 		return inWordsOfAScene(err)
 	}
@@ -134,7 +141,7 @@ func (s Scene) Play(ctx context.Context, on *stage.Stage) error {
 	if s.Options.Bare {
 		end = "the end"
 	}
-	on.Teller().Update(func(state *story.State) { state.End(end) })
+	on.Teller.Update(func(state *story.State) { state.End(end) })
 	return wait.Sleep(ctx, curtain)
 }
 

@@ -1,4 +1,4 @@
-package demo_test
+package demo
 
 import (
 	"context"
@@ -17,19 +17,15 @@ import (
 
 	"orrery/controller/gears"
 	vms "orrery/examples/virtualmachine"
-	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/restclienttest"
 	"orrery/wait"
 )
-
-const objects = 60
 
 // run is how a scene is played. The zero value plays it with the fast gears.
 type run struct {
@@ -49,18 +45,12 @@ type run struct {
 func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.State)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		scene, err := demo.Named(name)
+		scene, err := Named(name)
 		require.NoError(t, err)
-		server, made, err := demo.NewServer("")
-		require.NoError(t, err)
-		defer func() { require.NoError(t, server.Stop(context.Background())) }()
-		wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil).Config()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
-		config := stage.Config{
-			Teller: scene.Story(""), Server: wire, Credentials: made, Faults: server.Faults(),
-			Objects: objects, Gears: r.set, NewQueue: r.newQueue,
-		}
+		config := staged(t, scene, "")
+		config.Objects, config.Gears, config.NewQueue = 60, r.set, r.newQueue
 		if r.file != "" {
 			config.Recorder, err = trace.Start(trace.Config{File: r.file, Header: trace.Header{
 				Run: "lab demo", Mode: "lab", Clock: "virtual", Scene: name, Gears: r.set.String(),
@@ -71,13 +61,13 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 				config.Recorder.Stop("the scene has ended")
 				require.NoError(t, config.Recorder.Err())
 			}()
-			config.Gates = stage.NewGates(ctx, config.Recorder)
-			config.Guide = stage.NewSession(name, config.Recorder, config.Gates)
+			config.Gates = gate.New(ctx, config.Recorder)
+			config.Guide = gate.NewSession(name, config.Recorder, config.Gates)
 			reading, close := context.WithCancel(ctx)
 			defer close()
 			go answer(reading, config.Recorder, config.Guide)
 		}
-		on, err := stage.Open(ctx, config, scene.Options)
+		on, err := Open(ctx, config, scene.Options)
 		require.NoError(t, err)
 		defer on.Close()
 		other := make(chan error, 1)
@@ -86,7 +76,8 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 				other <- nil
 				return
 			}
-			wire.Credentials = made[story.Script]
+			wire := config.Server
+			wire.Credentials = config.Credentials[story.Script]
 			client, err := restclient.New(wire)
 			if err == nil {
 				defer client.Close()
@@ -98,7 +89,7 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 		state := config.Teller.State()
 		defer func() {
 			if t.Failed() {
-				t.Log(reported(state))
+				t.Log(toldOf(state))
 			}
 		}()
 		require.NoError(t, err)
@@ -116,8 +107,8 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 	})
 }
 
-// reported returns the whole story, for the log of a failing test.
-func reported(s story.State) string {
+// toldOf returns the whole story, for the log of a failing test.
+func toldOf(s story.State) string {
 	var b strings.Builder
 	for _, beat := range s.Beats {
 		b.WriteString(beat.At.String() + " " + string(beat.Who) + ": " + beat.Text + "\n")
@@ -125,9 +116,9 @@ func reported(s story.State) string {
 	return b.String()
 }
 
-// index returns the number of the actor's first beat that contains the words, from number from on,
+// beat returns the number of the actor's first beat that contains the words, from number from on,
 // or -1.
-func index(s story.State, from int, who story.Who, words string) int {
+func beat(s story.State, from int, who story.Who, words string) int {
 	at := slices.IndexFunc(s.Beats[from:], func(b story.Beat) bool {
 		return b.Who == who && strings.Contains(b.Text, words)
 	})
@@ -139,7 +130,7 @@ func index(s story.State, from int, who story.Who, words string) int {
 
 // howOften counts the actor's beats that contain the words.
 func howOften(s story.State, who story.Who, words string) (n int) {
-	for at := index(s, 0, who, words); at >= 0; at = index(s, at+1, who, words) {
+	for at := beat(s, 0, who, words); at >= 0; at = beat(s, at+1, who, words) {
 		n++
 	}
 	return n
@@ -177,7 +168,7 @@ func tells(t *testing.T, s story.State, script string) {
 			assert.Equal(t, text, figure(s, name), "the figure %q", name)
 		default:
 			words = strings.TrimSpace(words)
-			at := index(s, from, story.Who(who), words)
+			at := beat(s, from, story.Who(who), words)
 			require.GreaterOrEqual(t, at, 0, "after beat %d there is no beat %q of %s", from, words, who)
 			from = at + 1
 		}
@@ -194,7 +185,7 @@ func checkEveryScene(t *testing.T, s story.State) {
 		assert.Zero(t, kind.Left, "%s are left", kind.Name)
 		assert.Positive(t, kind.Most, "there were no %s", kind.Name)
 	}
-	assert.GreaterOrEqual(t, s.Total().Most, objects)
+	assert.GreaterOrEqual(t, s.Total().Most, 60)
 	tells(t, s, `
 		you        kubectl create namespace shop
 		reflector  ADDED shop
@@ -212,22 +203,22 @@ func checkEveryScene(t *testing.T, s story.State) {
 	byHand := howOften(s, story.You, `with "finalizers": []`)
 	finalized := howOften(s, story.Deleter, "through /finalize") + byHand
 	assert.Equal(t, howOften(s, story.You, "kubectl delete namespace shop"), finalized)
-	assert.GreaterOrEqual(t, index(s, 0, story.Worker, "nothing more to do"), 0)
+	assert.GreaterOrEqual(t, beat(s, 0, story.Worker, "nothing more to do"), 0)
 
 	g := s.Gears
 	assert.Zero(t, g.Depth, "nothing waits in a FIFO")
 	assert.Zero(t, g.Ready)
 	assert.Zero(t, g.Busy)
 	assert.Equal(t, g.Adds, g.Passes, "each key that is handed out is a pass")
-	assert.GreaterOrEqual(t, g.Deltas, 2*objects)
+	assert.GreaterOrEqual(t, g.Deltas, 2*60)
 	assert.Equal(t, 10, g.Workers)
 	assert.Positive(t, s.Requests[story.Controller]["deletecollection"])
-	assert.GreaterOrEqual(t, s.Requests[story.Script]["create"], objects)
+	assert.GreaterOrEqual(t, s.Requests[story.Script]["create"], 60)
 	assert.Zero(t, s.Requests[story.Controller]["create"])
 
 	// The controller does not begin before the grace period of 5 seconds is over.
-	marked := index(s, 0, story.Handler, "has a deletionTimestamp")
-	looked := index(s, 0, story.Worker, "pass 1 begins")
+	marked := beat(s, 0, story.Handler, "has a deletionTimestamp")
+	looked := beat(s, 0, story.Worker, "pass 1 begins")
 	require.True(t, 0 <= marked && marked < looked)
 	assert.GreaterOrEqual(t, s.Beats[looked].At-s.Beats[marked].At, 5*time.Second)
 }
@@ -414,9 +405,9 @@ var stories = map[string]string{
 // also are what else is asserted of a scene.
 var also = map[string]func(t *testing.T, s story.State){
 	"delete": func(t *testing.T, s story.State) { // pods are deleted first, and the rest once they are gone
-		pods := index(s, 0, story.Deleter, "pods: all ")
+		pods := beat(s, 0, story.Deleter, "pods: all ")
 		for _, other := range []string{"configmaps", "secrets", "services", "leases", "roles"} {
-			assert.Greater(t, index(s, 0, story.Deleter, other+": all "), pods, "%s outlive the pods", other)
+			assert.Greater(t, beat(s, 0, story.Deleter, other+": all "), pods, "%s outlive the pods", other)
 		}
 		assert.Equal(t, 3, s.Gears.Passes)
 		assert.Zero(t, s.Gears.Conflicts+s.Gears.Expired+s.Gears.Retries)
@@ -437,7 +428,7 @@ var also = map[string]func(t *testing.T, s story.State){
 	"slow-handler": func(t *testing.T, s story.State) {
 		require.Len(t, s.Lines, 2)
 		for _, line := range s.Lines {
-			if strings.HasPrefix(line.Name, stage.SlowHandler) {
+			if strings.HasPrefix(line.Name, SlowHandler) {
 				assert.Greater(t, line.Most, 10, "events pile up for the slow one")
 			}
 		}
@@ -475,7 +466,7 @@ func TestScenes(t *testing.T) {
 	for _, text := range sets {
 		set, err := gears.Parse(text)
 		require.NoError(t, err)
-		for _, scene := range demo.All() {
+		for _, scene := range All() {
 			t.Run(text+"/"+scene.Name, func(t *testing.T) {
 				run{set: set}.play(t, scene.Name, func(t *testing.T, s story.State) {
 					if text != gears.Fast && text != gears.Textbook {
@@ -489,7 +480,7 @@ func TestScenes(t *testing.T) {
 			})
 		}
 	}
-	assert.Len(t, stories, len(demo.All()), "each scene has its story here")
+	assert.Len(t, stories, len(All()), "each scene has its story here")
 }
 
 // The scene's advice works: deleting the APIService in another terminal ends the hang.
@@ -500,7 +491,7 @@ func TestBrokenAPIServiceIsDeletedByAnotherClient(t *testing.T) {
 			return err
 		}
 		services := api.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
-		return restclient.Dynamic(client, services, "").Delete(ctx, stage.BrokenAPI, api.DeleteOptions{})
+		return restclient.Dynamic(client, services, "").Delete(ctx, BrokenAPI, api.DeleteOptions{})
 	}
 	run{intruder: deletes}.play(t, "broken-apiservice", func(t *testing.T, s story.State) {
 		tells(t, s, `
@@ -515,7 +506,7 @@ func TestBrokenAPIServiceIsDeletedByAnotherClient(t *testing.T) {
 func TestVirtualMachinesThatAreDeletedAtOnce(t *testing.T) {
 	for name, those := range map[string]string{"one": "web", "all": ""} {
 		deletes := func(ctx context.Context, teller *story.Teller, client *restclient.Client) error {
-			machines := restclient.Dynamic(client, vms.Resource, stage.Namespace)
+			machines := restclient.Dynamic(client, vms.Resource, Namespace)
 			for !teller.State().Over {
 				list, err := machines.List(ctx, api.ListOptions{})
 				if err != nil && !api.IsNotFound(err) { // the definition is not there yet
@@ -542,7 +533,7 @@ func TestVirtualMachinesThatAreDeletedAtOnce(t *testing.T) {
 
 // The texts of a scene are complete, and the files that it names exist.
 func TestScenesAreComplete(t *testing.T) {
-	for _, scene := range demo.All() {
+	for _, scene := range All() {
 		said := scene.Words()
 		assert.Regexp(t, `^[A-Z].*[.]$`, said.Happens.English)
 		assert.Regexp(t, `^Watch .*[.]$`, said.Look.English)
@@ -575,8 +566,8 @@ func TestScenesAreComplete(t *testing.T) {
 }
 
 func TestUnknownScene(t *testing.T) {
-	_, err := demo.Named("delite")
-	var unknown *demo.UnknownError
+	_, err := Named("delite")
+	var unknown *UnknownError
 	require.ErrorAs(t, err, &unknown)
 	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-consumer, one-key, slow-handler, emptied-finalizers, stuck, virtualmachine, errors, two-ways-of-410, index, store-decides, resync, back-off, worker-pool, two-queues, stall`)
 }

@@ -7,18 +7,18 @@ import (
 	"strconv"
 	"time"
 
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/wait"
 )
 
 // step is a step of a script. Many are methods of the stage.
-type step func(*stage.Stage, context.Context) error
+type step func(*Stage, context.Context) error
 
 // script returns the steps as one, which ends with the first that fails.
 func script(steps ...step) step {
-	return func(on *stage.Stage, ctx context.Context) error {
+	return func(on *Stage, ctx context.Context) error {
 		for _, next := range steps {
 			if err := next(on, ctx); err != nil {
 				return err
@@ -29,8 +29,8 @@ func script(steps ...step) step {
 }
 
 // do is a step that cannot fail.
-func do(f func(on *stage.Stage)) step {
-	return func(on *stage.Stage, _ context.Context) error {
+func do(f func(on *Stage)) step {
+	return func(on *Stage, _ context.Context) error {
 		f(on)
 		return nil
 	}
@@ -38,17 +38,17 @@ func do(f func(on *stage.Stage)) step {
 
 // pause gives the reader time to look.
 func pause(d time.Duration) step {
-	return func(_ *stage.Stage, ctx context.Context) error { return wait.Sleep(ctx, d) }
+	return func(_ *Stage, ctx context.Context) error { return wait.Sleep(ctx, d) }
 }
 
 // tell adds a beat.
 func tell(who story.Who, format string, args ...any) step {
-	return do(func(on *stage.Stage) { on.Tell(who, format, args...) })
+	return do(func(on *Stage) { on.Tell(who, format, args...) })
 }
 
 // enter begins a stage of the story, and tells it.
 func enter(name, now string) step {
-	return do(func(on *stage.Stage) {
+	return do(func(on *Stage) {
 		on.Enter(name, now)
 		on.Tell(story.Demo, "%s", now)
 	})
@@ -56,8 +56,8 @@ func enter(name, now string) step {
 
 // chapter begins a chapter of the view's story. now, if not "", says the same on the terminal.
 func chapter(name, now string) step {
-	return func(on *stage.Stage, ctx context.Context) error {
-		on.Guide().Chapter(name)
+	return func(on *Stage, ctx context.Context) error {
+		on.Guide.Chapter(name)
 		if now == "" {
 			return nil
 		}
@@ -66,36 +66,36 @@ func chapter(name, now string) step {
 }
 
 // ask asks the scene's question in the view. Without a reader it returns at once.
-func ask(on *stage.Stage, ctx context.Context) error {
-	if on.Guide() == nil {
+func ask(on *Stage, ctx context.Context) error {
+	if on.Guide == nil {
 		return nil
 	}
 	on.Tell(story.Demo, "the view asks a question; the scene goes on with your answer")
-	return on.Guide().Ask(ctx)
+	return on.Guide.Ask(ctx)
 }
 
 // reveal tells a reader the answer.
-func reveal(on *stage.Stage, _ context.Context) error {
-	on.Guide().Reveal()
+func reveal(on *Stage, _ context.Context) error {
+	on.Guide.Reveal()
 	return nil
 }
 
 // conclude reveals the answer to a reader, who may have opened any gate. Without a reader the
 // figures must be those that the scene is there to show; prove shows them.
-func conclude(prove func(on *stage.Stage, s *story.State) error) step {
-	return func(on *stage.Stage, _ context.Context) (err error) {
-		on.Teller().Update(func(s *story.State) { err = prove(on, s) })
-		if on.Guide() == nil {
+func conclude(prove func(on *Stage, s *story.State) error) step {
+	return func(on *Stage, _ context.Context) (err error) {
+		on.Teller.Update(func(s *story.State) { err = prove(on, s) })
+		if on.Guide == nil {
 			return err
 		}
-		on.Guide().Reveal()
+		on.Guide.Reveal()
 		return nil
 	}
 }
 
 // await returns when the condition holds.
 func await(holds func(*story.State) bool) step {
-	return func(on *stage.Stage, ctx context.Context) error { return on.Await(ctx, holds) }
+	return func(on *Stage, ctx context.Context) error { return on.Await(ctx, holds) }
 }
 
 // awaitRun returns when the recorded run has reached a state. what names it.
@@ -114,7 +114,7 @@ func WithoutLimits(ctx context.Context) context.Context {
 // soon waits for a condition in a scene on single gears. It fails after a time in which sound gears
 // reach it.
 func soon(what string, holds func(*story.State) bool) step {
-	return func(on *stage.Stage, ctx context.Context) error {
+	return func(on *Stage, ctx context.Context) error {
 		if ctx.Value(withoutLimits{}) != nil {
 			return on.Await(ctx, holds)
 		}
@@ -130,7 +130,7 @@ func soon(what string, holds func(*story.State) bool) step {
 
 // fault injects a fault into the server.
 func fault(format string, args ...any) step {
-	return func(on *stage.Stage, _ context.Context) error {
+	return func(on *Stage, _ context.Context) error {
 		_, err := on.Fault(fmt.Sprintf(format, args...))
 		return err
 	}
@@ -138,7 +138,7 @@ func fault(format string, args ...any) step {
 
 // during runs steps while the server has a fault.
 func during(fault string, steps ...step) step {
-	return func(on *stage.Stage, ctx context.Context) error {
+	return func(on *Stage, ctx context.Context) error {
 		id, err := on.Fault(fault)
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func reported(condition string) func(*story.State) bool {
 }
 
 // emptied waits until only objects with a finalizer are left.
-func emptied(on *stage.Stage, ctx context.Context) error { return on.Await(ctx, on.Emptied) }
+func emptied(on *Stage, ctx context.Context) error { return on.Await(ctx, on.Emptied) }
 
 // toFinalizers fills the namespace, does more, deletes the namespace, and returns when only objects
 // with a finalizer are left. The requests of the deletion are slow, and said to be.
@@ -171,7 +171,7 @@ func toFinalizers(more ...step) step {
 		tell(story.Demo, "slow motion: the server delays each deletecollection so that you can follow; "+
 			"everything else runs at full speed"),
 		during("delay:by=150ms,verb=deletecollection",
-			(*stage.Stage).Fill, script(more...), pause(look), (*stage.Stage).DeleteNamespace, emptied),
+			(*Stage).Fill, script(more...), pause(look), (*Stage).DeleteNamespace, emptied),
 	)
 }
 
@@ -179,9 +179,9 @@ func toFinalizers(more ...step) step {
 // gate after the answer, so a script never waits for an item at a gate.
 
 // startPlain creates configmaps and starts a plain controller.
-func startPlain(config stage.Plain, names ...string) step {
-	return func(on *stage.Stage, ctx context.Context) error {
-		return script(createAll(names...), func(on *stage.Stage, ctx context.Context) error {
+func startPlain(config Plain, names ...string) step {
+	return func(on *Stage, ctx context.Context) error {
+		return script(createAll(names...), func(on *Stage, ctx context.Context) error {
 			return on.StartPlain(ctx, config)
 		})(on, ctx)
 	}
@@ -189,7 +189,7 @@ func startPlain(config stage.Plain, names ...string) step {
 
 // createAll creates the namespace with configmaps.
 func createAll(names ...string) step {
-	steps := []step{(*stage.Stage).CreateNamespace}
+	steps := []step{(*Stage).CreateNamespace}
 	for _, name := range names {
 		steps = append(steps, create(name))
 	}
@@ -198,51 +198,51 @@ func createAll(names ...string) step {
 
 // create creates a configmap.
 func create(name string) step {
-	return func(on *stage.Stage, ctx context.Context) error { return on.CreateConfigMap(ctx, name) }
+	return func(on *Stage, ctx context.Context) error { return on.CreateConfigMap(ctx, name) }
 }
 
 // remove deletes a configmap.
 func remove(name string) step {
-	return func(on *stage.Stage, ctx context.Context) error { return on.DeleteConfigMap(ctx, name) }
+	return func(on *Stage, ctx context.Context) error { return on.DeleteConfigMap(ctx, name) }
 }
 
 // label sets a label of a configmap.
 func label(name, label, value string) step {
-	return func(on *stage.Stage, ctx context.Context) error { return on.LabelConfigMap(ctx, name, label, value) }
+	return func(on *Stage, ctx context.Context) error { return on.LabelConfigMap(ctx, name, label, value) }
 }
 
 // labelled sets the label n of a configmap.
 func labelled(key string, n int) step { return label(story.NameOf(key), "n", strconv.Itoa(n)) }
 
 // closeGate closes a gate for the items that meet the condition.
-func closeGate(id stage.GateID, only string) step {
-	return func(on *stage.Stage, _ context.Context) error {
-		condition, err := stage.ParseCondition(only)
-		on.Gates().Close(id, condition)
+func closeGate(id gate.ID, only string) step {
+	return func(on *Stage, _ context.Context) error {
+		condition, err := gate.ParseCondition(only)
+		on.Gates.Close(id, condition)
 		return err
 	}
 }
 
 // openGate opens a gate.
-func openGate(id stage.GateID) step {
-	return do(func(on *stage.Stage) { on.Gates().Open(id) })
+func openGate(id gate.ID) step {
+	return do(func(on *Stage) { on.Gates.Open(id) })
 }
 
 // stepGate lets the oldest item at a gate through.
-func stepGate(id stage.GateID) step {
-	return do(func(on *stage.Stage) { on.Gates().Step(id) })
+func stepGate(id gate.ID) step {
+	return do(func(on *Stage) { on.Gates.Step(id) })
 }
 
 // blind cuts the watches of the spectators' user and lets no new one through until what follows
 // the changes is done. The changes are in no watch: the server forgets its history.
 func blind(changes step, then ...step) step {
-	return during("delay:by=1h,verb=watch,user="+stage.SpectatorsUser,
+	return during("delay:by=1h,verb=watch,user="+SpectatorsUser,
 		fault("cut-watches"), changes, pause(look), fault("compact"), script(then...))
 }
 
 // answered returns how many requests of the recorded clients have been answered.
-func answered(on *stage.Stage) (n uint64) {
-	on.Teller().Update(func(s *story.State) { n = s.Run.Requests.Done })
+func answered(on *Stage) (n uint64) {
+	on.Teller.Update(func(s *story.State) { n = s.Run.Requests.Done })
 	return n
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/queue"
 	"orrery/wait"
@@ -25,12 +24,12 @@ const (
 var stalled = Scene{
 	Name:    "stall",
 	workers: 1, // each queue
-	Options: stage.Options{Bare: true, Alone: true},
+	Options: Options{Bare: true, Alone: true},
 	play:    playStall,
 }
 
-func playStall(on *stage.Stage, ctx context.Context) error {
-	teller, set := on.Teller(), on.Gears()
+func playStall(on *Stage, ctx context.Context) error {
+	teller, set := on.Teller, on.Gears
 	_ = enter("before the stall", "both loops run; each pass takes 2 ms, and one will take 1 s (artificial)")(on, ctx)
 	closed, open := newHarness(teller, "closed", set), newHarness(teller, "open", set)
 	both := []*harness{closed, open}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/wait"
@@ -16,11 +16,11 @@ import (
 
 var storeDecides = Scene{
 	Name:    "store-decides",
-	Options: stage.Options{Bare: true, Gated: true, Follow: []string{"informer"}},
+	Options: Options{Bare: true, Gated: true, Follow: []string{"informer"}},
 	play:    playStoreDecides,
 }
 
-func playStoreDecides(on *stage.Stage, ctx context.Context) error {
+func playStoreDecides(on *Stage, ctx context.Context) error {
 	ripe := func(name string) step { return label(name, "ripe", "yes") }
 	// settled waits for a number of deltas and of calls since the start.
 	settled := func(deltas, calls int) step {
@@ -32,7 +32,7 @@ func playStoreDecides(on *stage.Stage, ctx context.Context) error {
 	return script(
 		createAll("apple", "pear", "plum"),
 		chapter("first", "the store is empty; the first list has three objects"),
-		func(on *stage.Stage, ctx context.Context) error { return on.StartInformer(ctx, nil, "calls") },
+		func(on *Stage, ctx context.Context) error { return on.StartInformer(ctx, nil, "calls") },
 		settled(3, 3),
 		chapter("watch", "the watch reports a new object and a change"),
 		create("fig"), ripe("apple"),
@@ -40,30 +40,30 @@ func playStoreDecides(on *stage.Stage, ctx context.Context) error {
 		chapter("blind", "the watch is cut, and a new one does not get through"),
 		blind(script(ripe("pear"), create("kiwi"), remove("plum")),
 			ask,
-			do(func(on *stage.Stage) {
+			do(func(on *Stage) {
 				on.Enter("list", "410 Expired: the informer lists everything again, after a back-off")
 			}),
 		),
 		stepThrough(8),
 		settled(10, 8),
 		chapter("end", "the second list is processed"),
-		conclude(func(_ *stage.Stage, s *story.State) error { return callsOf(s) }),
+		conclude(func(_ *Stage, s *story.State) error { return callsOf(s) }),
 	)(on, ctx)
 }
 
 // stepThrough shows a reader of the view what the second list brings, one object at a time, until
 // the handlers have had their calls: the gate G3 holds what is stored and not distributed.
 func stepThrough(calls int64) step {
-	return func(on *stage.Stage, ctx context.Context) error {
-		if on.Guide() == nil {
+	return func(on *Stage, ctx context.Context) error {
+		if on.Guide == nil {
 			return nil
 		}
-		on.Guide().Chapter("g3")
-		on.Gates().Close(stage.G3, stage.Condition{})
-		defer on.Gates().Open(stage.G3)
+		on.Guide.Chapter("g3")
+		on.Gates.Close(gate.G3, gate.Condition{})
+		defer on.Gates.Open(gate.G3)
 		return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (over bool, _ error) {
-			on.Gates().Step(stage.G3)
-			on.Teller().Update(func(s *story.State) { over = handled(s.Run) >= calls })
+			on.Gates.Step(gate.G3)
+			on.Teller.Update(func(s *story.State) { over = handled(s.Run) >= calls })
 			return over, nil
 		})
 	}

@@ -14,7 +14,6 @@ import (
 	deltafifofast "orrery/deltafifo/fast"
 	"orrery/deltafifo/inorder"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 )
 
@@ -34,15 +33,15 @@ var hotHistory = []*serverEvent{
 
 var twoQueues = Scene{
 	Name:    "two-queues",
-	Options: stage.Options{Bare: true, Alone: true},
+	Options: Options{Bare: true, Alone: true},
 	play:    playTwoQueues,
 }
 
-func playTwoQueues(on *stage.Stage, ctx context.Context) error {
+func playTwoQueues(on *Stage, ctx context.Context) error {
 	const arrival, turn = 100 * time.Millisecond, 700 * time.Millisecond
-	slotted, ordered := newConsumer(on.Teller(), "DeltaFIFO"), newConsumer(on.Teller(), "in order")
+	slotted, ordered := newConsumer(on.Teller, "DeltaFIFO"), newConsumer(on.Teller, "in order")
 	slotted.queue, ordered.queue = deltafifo.New(slotted.config()), inorder.New(ordered.config())
-	if on.Gears().Form("deltafifo") == gears.Fast {
+	if on.Gears.Form("deltafifo") == gears.Fast {
 		slotted.queue = deltafifofast.New(slotted.config())
 	}
 	both := []*consumer{slotted, ordered}
@@ -54,14 +53,14 @@ func playTwoQueues(on *stage.Stage, ctx context.Context) error {
 	for _, event := range hotHistory {
 		steps = append(steps,
 			tell(story.Server, "version %d: %s %s", event.version, event.name, strings.ToLower(string(event.kind))),
-			func(*stage.Stage, context.Context) error { return cmp.Or(slotted.add(event), ordered.add(event)) },
+			func(*Stage, context.Context) error { return cmp.Or(slotted.add(event), ordered.add(event)) },
 			pause(arrival))
 	}
 	steps = append(steps, enter("Pop by Pop",
 		fmt.Sprintf("both consumers pop every %v (artificial), until their queues are empty", turn)))
 	for range hotHistory { // one has a place for each event
 		steps = append(steps,
-			func(*stage.Stage, context.Context) error { return cmp.Or(slotted.pop(), ordered.pop()) },
+			func(*Stage, context.Context) error { return cmp.Or(slotted.pop(), ordered.pop()) },
 			pause(turn))
 	}
 	if err := script(steps...)(on, ctx); err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
@@ -16,24 +16,24 @@ import (
 
 var twoWaysOf410 = Scene{
 	Name: "two-ways-of-410",
-	Options: stage.Options{
+	Options: Options{
 		Bare:   true,
-		Unused: []stage.GateID{stage.G1, stage.G3, stage.G4}, // lists only, and no handler
+		Unused: []gate.ID{gate.G1, gate.G3, gate.G4}, // lists only, and no handler
 		Follow: []string{"restclient.requestDone"},
 	},
 	play: playTwoWaysOf410,
 }
 
-func playTwoWaysOf410(on *stage.Stage, ctx context.Context) error {
+func playTwoWaysOf410(on *Stage, ctx context.Context) error {
 	w := &watched{}
 	return script(
-		do(func(on *stage.Stage) { on.Enter("the first list", "the informer lists and then watches") }),
+		do(func(on *Stage) { on.Enter("the first list", "the informer lists and then watches") }),
 		createAll("red", "green", "blue"),
-		func(on *stage.Stage, ctx context.Context) error {
+		func(on *Stage, ctx context.Context) error {
 			return on.StartInformer(ctx, &restclient.Trace{WatchFrame: w.frame(on)})
 		},
 		pause(2*look),
-		do(func(on *stage.Stage) {
+		do(func(on *Stage) {
 			on.Enter("an answer with code 410", "a gateway answers the next watch itself")
 			on.Tell(story.Demo, "a gateway between informer and server answers the next watch itself: HTTP 410, "+
 				"with a Status")
@@ -43,10 +43,10 @@ func playTwoWaysOf410(on *stage.Stage, ctx context.Context) error {
 		}),
 		w.cut,
 		w.recovered(1, http.StatusGone, "none"),
-		do(func(on *stage.Stage) {
+		do(func(on *Stage) {
 			on.Enter("an event in a stream with code 200", "the server forgets its history while no watch is open")
 		}),
-		during("delay:by=1m,verb=watch,user="+stage.SpectatorsUser,
+		during("delay:by=1m,verb=watch,user="+SpectatorsUser,
 			w.cut, create("white"), pause(look), fault("compact")),
 		w.recovered(2, http.StatusOK, string(api.WatchError)),
 	)(on, ctx)
@@ -59,10 +59,10 @@ type watched struct {
 }
 
 // frame returns what is called with each event of a watch.
-func (w *watched) frame(on *stage.Stage) func(restclient.RequestInfo, api.WatchEventType, int) {
+func (w *watched) frame(on *Stage) func(restclient.RequestInfo, api.WatchEventType, int) {
 	return func(_ restclient.RequestInfo, event api.WatchEventType, bytes int) {
 		if event == api.WatchError {
-			on.Teller().Update(func(s *story.State) {
+			on.Teller.Update(func(s *story.State) {
 				w.failed = string(event)
 				s.Tell(story.Server, "an event in the stream: %s, %d bytes", event, bytes)
 			})
@@ -71,7 +71,7 @@ func (w *watched) frame(on *stage.Stage) func(restclient.RequestInfo, api.WatchE
 }
 
 // cut breaks the watch; the next one is refused.
-func (w *watched) cut(on *stage.Stage, ctx context.Context) error {
+func (w *watched) cut(on *Stage, ctx context.Context) error {
 	w.before = answered(on)
 	return fault("cut-watches")(on, ctx)
 }
@@ -79,8 +79,8 @@ func (w *watched) cut(on *stage.Stage, ctx context.Context) error {
 // recovered waits for the list after a refusal, and compares the refusal with what it should be.
 func (w *watched) recovered(way, code int, event string) step {
 	listed := func(s *trace.State) bool { return informerOf(s).Reflector.Lists > uint64(way) }
-	return script(awaitRun("a new list after the 410", listed), func(on *stage.Stage, _ context.Context) (err error) {
-		on.Teller().Update(func(s *story.State) {
+	return script(awaitRun("a new list after the 410", listed), func(on *Stage, _ context.Context) (err error) {
+		on.Teller.Update(func(s *story.State) {
 			i, answer, seen := informerOf(s.Run), answersSince(s.Run, w.before)[0], cmp.Or(w.failed, "none")
 			reason, _, _ := strings.Cut(i.Reflector.Err, ":")
 			text := s.Say("HTTP %d, events: %s; Status 410 %s; then a list of %d object[s]", answer.Code, seen, reason,

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/queue"
 	"orrery/wait"
@@ -28,15 +27,15 @@ const (
 var workersInPool = Scene{
 	Name:    "worker-pool",
 	workers: poolWorkers,
-	Options: stage.Options{Bare: true, Alone: true},
+	Options: Options{Bare: true, Alone: true},
 	play:    script(playPeriods, playPanic),
 }
 
 // playPeriods watches three loops.
-func playPeriods(on *stage.Stage, ctx context.Context) error {
+func playPeriods(on *Stage, ctx context.Context) error {
 	_ = enter("three loops", "three loops with a period of 1 s run for 8 s; a run takes 300 ms, "+
 		"run 3 takes 1.6 s (artificial)")(on, ctx)
-	lines := newTimeLines(on.Teller(), "sliding", "not sliding", "with jitter")
+	lines := newTimeLines(on.Teller, "sliding", "not sliding", "with jitter")
 	running, stop := context.WithTimeout(ctx, shownFor)
 	defer stop()
 	start := func(line *timeLine, jitter float64, sliding bool) func() {
@@ -97,10 +96,10 @@ func (l *timeLine) conclude(sliding bool) (err error) {
 }
 
 // playPanic runs a pool of workers, of which one panics.
-func playPanic(on *stage.Stage, ctx context.Context) error {
+func playPanic(on *Stage, ctx context.Context) error {
 	_ = enter("a pool of workers", "each worker is a loop with a period of 1 s; the pass over "+poisoned+
 		" panics (artificial), any other takes 400 ms")(on, ctx)
-	teller, keys := on.Teller(), on.Gears().NewQueue(nil, queue.Config[string]{})
+	teller, keys := on.Teller, on.Gears.NewQueue(nil, queue.Config[string]{})
 	lines := newTimeLines(teller, "worker 1", "worker 2", "worker 3")
 	passes, panics, alive := 0, 0, 0 // guarded by the teller's lock; alive are the workers in a run
 	defer wait.PanicHandlers.Replace(func(_ context.Context, cause *wait.Panic) {
@@ -156,7 +155,7 @@ func playPanic(on *stage.Stage, ctx context.Context) error {
 			return passes == poolKeys && alive == len(lines)
 		}),
 		pause(look),
-		conclude(func(_ *stage.Stage, s *story.State) error {
+		conclude(func(_ *Stage, s *story.State) error {
 			runs := 0
 			for _, line := range lines {
 				runs += len(line.runs)

@@ -4,21 +4,18 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 )
 
 // PlainWidth is the width of plain lines.
 const PlainWidth = 120
 
-// Printer writes a story as lines, each once. [NewPrinter] makes one.
+// Printer writes a story as lines, each once. [NewPrinter] makes one. It is not safe for concurrent
+// use.
 type Printer struct {
-	// Immutable.
-	out   io.Writer
-	width int
-	color bool
-
-	mu      sync.Mutex
-	printed int // guarded by mu; the number of beats
+	out     io.Writer
+	width   int
+	color   bool
+	printed int // the number of beats
 }
 
 // NewPrinter returns a printer of lines of at most width columns.
@@ -26,16 +23,8 @@ func NewPrinter(out io.Writer, width int, color bool) *Printer {
 	return &Printer{out: out, width: width, color: color}
 }
 
-// Open does nothing.
-func (p *Printer) Open() {}
-
-// Close does nothing.
-func (p *Printer) Close() {}
-
 // Draw writes the new beats.
 func (p *Printer) Draw(state State) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, beat := range state.Beats[min(p.printed, len(state.Beats)):] {
 		p.Lines(BeatLines(beat, p.width))
 	}

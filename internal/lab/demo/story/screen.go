@@ -17,10 +17,6 @@ const (
 	clearRest   = "\x1b[K"
 )
 
-// healEvery is the number of draws after which every line is written again, in case something else
-// wrote to the terminal, such as a pressed key.
-const healEvery = 16
-
 // Screen draws pages on a terminal. [NewScreen] makes one.
 type Screen struct {
 	// Immutable.
@@ -28,26 +24,16 @@ type Screen struct {
 	size  func() Size
 	color bool
 
-	mu    sync.Mutex
-	open  bool     // guarded by mu
-	last  Size     // guarded by mu; of the page that is shown
-	shown []string // guarded by mu; its lines as they were written
-	draws int      // guarded by mu
+	mu   sync.Mutex
+	open bool // guarded by mu
+	last Size // guarded by mu; of the page that is shown
 }
 
-// NewScreen returns a screen on a terminal, not yet open. It calls size before each page.
+// NewScreen takes a terminal over until Close. It calls size before each page.
 func NewScreen(out io.Writer, size func() Size, color bool) *Screen {
-	return &Screen{out: out, size: size, color: color}
-}
-
-// Open takes the terminal over. Close restores it.
-func (s *Screen) Open() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.open {
-		s.open, s.last = true, Size{} // nothing is drawn yet
-		s.write(enter)
-	}
+	s := &Screen{out: out, size: size, color: color, open: true}
+	s.write(enter)
+	return s
 }
 
 // Close restores the terminal. Later calls of Draw do nothing. It may be called more than once.
@@ -73,20 +59,12 @@ func (s *Screen) Draw(state State) {
 	b.WriteString(beginUpdate)
 	if size != s.last {
 		b.WriteString(clearPage)
-		s.shown, s.last = make([]string, size.Height), size
+		s.last = size
 	}
-	s.draws++
-	heal := s.draws%healEvery == 0
 	for i, line := range page {
-		var text strings.Builder
-		line.encode(&text, s.color)
-		if !heal && s.draws > 1 && text.String() == s.shown[i] {
-			continue
-		}
-		s.shown[i] = text.String()
 		b.WriteString("\x1b[" + strconv.Itoa(i+1) + ";1H")
-		b.WriteString(text.String())
-		if line.Width() < size.Width { // after the last column there is nothing to clear, and some terminals would clear that column
+		line.encode(&b, s.color)
+		if line.Width() < size.Width { // there is nothing to clear after the last column
 			b.WriteString(clearRest)
 		}
 	}

@@ -130,7 +130,6 @@ func TestTerminalShowsThePage(t *testing.T) {
 		})
 		term := newTerminal(t, anySize.Draw(t, "size"))
 		screen := story.NewScreen(term, func() story.Size { return term.size }, rapid.Bool().Draw(t, "color"))
-		screen.Open()
 		assert.True(t, term.other && term.hidden && term.nowrap)
 		for range rapid.IntRange(1, 6).Draw(t, "draws") {
 			if rapid.IntRange(0, 3).Draw(t, "resize") == 0 {
@@ -141,53 +140,12 @@ func TestTerminalShowsThePage(t *testing.T) {
 			term.shows(story.Page(state, term.size))
 		}
 		screen.Close()
+		screen.Close()
+		before := term.written
+		screen.Draw(anyState().Draw(t, "late state"))
+		assert.Equal(t, before, term.written, "it is closed")
 		assert.False(t, term.other || term.hidden || term.nowrap, "everything is back")
 	})
-}
-
-// Unchanged lines are not drawn again, so nothing flickers; a full redraw now and then repairs
-// damage.
-func TestOnlyChangesAreWritten(t *testing.T) {
-	term := newTerminal(t, story.Size{Width: 80, Height: 24})
-	screen := story.NewScreen(term, func() story.Size { return term.size }, true)
-	state := story.State{Scene: "delete", Types: []story.Type{{Name: "pods", Left: 2, Most: 2}}}
-	screen.Draw(state)
-	assert.Zero(t, term.written, "it is not open yet")
-	screen.Open()
-	screen.Draw(state)
-	first := term.written
-	assert.Positive(t, first)
-	screen.Draw(state)
-	assert.Equal(t, first, term.written)
-	state.Count("pods", 1)
-	screen.Draw(state)
-	assert.LessOrEqual(t, term.written-first, 80, "one line")
-
-	term.cells[3][0] = '?' // a key press was echoed
-	for range 16 {
-		screen.Draw(state)
-	}
-	assert.NotEqual(t, '?', term.cells[3][0])
-	screen.Close()
-	screen.Close()
-	before := term.written
-	screen.Draw(state)
-	assert.Equal(t, before, term.written, "it is closed")
-}
-
-// A terminal that was released for a while is redrawn.
-func TestReopened(t *testing.T) {
-	term := newTerminal(t, story.Size{Width: 80, Height: 24})
-	screen := story.NewScreen(term, func() story.Size { return term.size }, true)
-	state := story.State{Scene: "delete"}
-	screen.Open()
-	screen.Draw(state)
-	screen.Close()
-	screen.Draw(story.State{Scene: "finalizer"})
-	screen.Open()
-	screen.Draw(state)
-	term.shows(story.Page(state, term.size))
-	assert.True(t, term.other)
 }
 
 func TestColorsAreAsked(t *testing.T) {
@@ -195,7 +153,6 @@ func TestColorsAreAsked(t *testing.T) {
 	for _, color := range []bool{false, true} {
 		var out bytes.Buffer
 		screen := story.NewScreen(&out, func() story.Size { return story.Size{Width: 80, Height: 24} }, color)
-		screen.Open()
 		screen.Draw(state)
 		assert.Equal(t, color, strings.Contains(out.String(), "m"+" lab demo"))
 	}
@@ -206,7 +163,7 @@ func TestPrinter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		teller := story.New("delete", "", "")
-		stop := story.Run(story.NewPrinter(&out, 60, false), teller)
+		stop := story.Run(story.NewPrinter(&out, 60, false).Draw, teller)
 		teller.Tell(story.You, "kubectl create namespace shop")
 		time.Sleep(time.Second)
 		teller.Tell(story.Deleter, "reports in the status that nothing is in the way any more")
@@ -223,10 +180,12 @@ func TestRunDrawsTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		term := newTerminal(t, story.Size{Width: 60, Height: 10})
 		teller := story.New("delete", "", "")
-		stop := story.Run(story.NewScreen(term, func() story.Size { return term.size }, true), teller)
+		screen := story.NewScreen(term, func() story.Size { return term.size }, true)
+		stop := story.Run(screen.Draw, teller)
 		time.Sleep(10 * time.Second)
 		teller.Tell(story.You, "the last word")
 		stop()
+		screen.Close()
 		term.shows(story.Page(teller.State(), term.size))
 		assert.False(t, term.other)
 	})

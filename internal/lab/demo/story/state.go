@@ -13,8 +13,7 @@
 //
 // A display draws a story: live on a terminal, as plain lines elsewhere. [Page], [BeatLines] and
 // [Summary] are pure functions from a [State] and a size to lines. A [Screen] draws pages on a
-// terminal and rewrites only the lines that changed. A [Printer] writes each beat as a line. Both
-// are a [Display].
+// terminal. A [Printer] writes each beat as a line.
 //
 // A page has exactly the requested height and at most the requested width. Colour never carries
 // information alone. Closing a Screen restores the cursor, line wrapping and the previous content.

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 	"orrery/internal/observe/web/view/viewtest"
@@ -25,7 +25,7 @@ import (
 // heldRun is a work queue with gates and two workers, in a server that a page controls.
 type heldRun struct {
 	queue.ObservableInterface[string]
-	gates    *stage.Gates
+	gates    *gate.Gates
 	recorder *trace.Recorder
 	server   *view.Server
 
@@ -39,12 +39,12 @@ func held(t *testing.T) *heldRun {
 	recorder, err := trace.Start(trace.Config{Header: trace.Header{Gears: "fast", Run: "test", Workers: 2}})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &heldRun{gates: stage.NewGates(ctx, recorder), recorder: recorder}
+	r := &heldRun{gates: gate.New(ctx, recorder), recorder: recorder}
 	r.another = sync.NewCond(&r.mu)
 	work := func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
 		return queue.NewRateLimiting(limiter, config)
 	}
-	r.ObservableInterface = stage.HoldQueue(r.gates, "work", work)(
+	r.ObservableInterface = gate.HoldQueue(r.gates, "work", work)(
 		queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute), queue.Config[string]{Trace: recorder.Queue("work")})
 	var working sync.WaitGroup
 	for range 2 {

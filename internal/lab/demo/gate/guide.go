@@ -1,4 +1,4 @@
-package stage
+package gate
 
 import (
 	"context"
@@ -156,9 +156,9 @@ func (g *Gates) Do(c view.Command) error {
 	if err != nil {
 		return err
 	}
-	id := GateID(c.Gate)
+	id := ID(c.Gate)
 	needsGate := c.Do == "close" || c.Do == "open" || c.Do == "step" && id != ""
-	if needsGate && !slices.Contains(GateIDs(), id) {
+	if needsGate && !slices.Contains(IDs(), id) {
 		return fmt.Errorf("there is no gate %q", c.Gate)
 	}
 	switch c.Do {
@@ -187,7 +187,7 @@ func (g *Gates) Do(c view.Command) error {
 }
 
 // oldest returns the gate of the item that has waited longest; "" if none waits.
-func (g *Gates) oldest() (id GateID) {
+func (g *Gates) oldest() (id ID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	first := uint64(0)
@@ -203,7 +203,7 @@ func (g *Gates) oldest() (id GateID) {
 func (g *Gates) State() (state view.ControlState, changed <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, id := range GateIDs() {
+	for _, id := range IDs() {
 		gate := g.gates[id]
 		state.Gates = append(state.Gates, view.GateState{
 			Name: string(id), Wired: gate.wired, Closed: gate.closed, Where: gate.only.String(), Waiting: len(gate.waiting),

@@ -1,4 +1,4 @@
-package stage
+package demo
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"orrery/controller/gears"
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
@@ -17,10 +18,10 @@ import (
 
 // newInformer returns a recorded informer with gates.
 func newInformer[T informer.Object](
-	resource *restclient.Resource[T], name string, resync time.Duration, c Config,
+	resource *restclient.Resource[T], name string, resync time.Duration, c StageConfig,
 ) *informer.SharedIndexInformer[T] {
 	r := c.Recorder
-	source, config := HoldInformer(c.Gates, informer.ListerWatcher[T](resource), informer.Config[T]{
+	source, config := gate.HoldInformer(c.Gates, informer.ListerWatcher[T](resource), informer.Config[T]{
 		Name: name, Gears: gears.Informer[T](c.Gears), ResyncPeriod: resync,
 		Reflector:  reflector.Config[T]{Trace: r.Reflector(name)},
 		QueueTrace: trace.FIFO[T](r, name), StoreTrace: r.Store(name), Trace: r.Informer(name),
@@ -33,7 +34,7 @@ type spectator = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 
 // newSpectators returns a metadata-only informer for each type of the content.
 func newSpectators(
-	config Config, client *restclient.Client, factory *informer.SharedInformerFactory,
+	config StageConfig, client *restclient.Client, factory *informer.SharedInformerFactory,
 ) (map[string]*spectator, error) {
 	spectators := map[string]*spectator{}
 	for _, k := range content {
@@ -55,7 +56,7 @@ func (s *Stage) AddSlowHandler(name string, took time.Duration) error {
 	if watched == nil {
 		return fmt.Errorf("there is no informer of %s", name)
 	}
-	s.config.Teller.Update(func(state *story.State) { state.Backlog = name })
+	s.Teller.Update(func(state *story.State) { state.Backlog = name })
 	pause := func() { _ = wait.Sleep(s.slowCtx, took) }
 	slow := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(*api.PartialObjectMetadata, bool) { pause() },

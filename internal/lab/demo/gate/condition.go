@@ -1,4 +1,4 @@
-package stage
+package gate
 
 import (
 	"cmp"
@@ -27,7 +27,7 @@ type comparison struct{ name, operator, value string }
 var fieldNames = []string{"key", "gear", "event", "verb", "resource", "handler", "deltas", "failures", "gate"}
 
 // gearOf has the packages in which items wait.
-var gearOf = map[GateID]string{
+var gearOf = map[ID]string{
 	G1: "reflector", G2: "deltafifo", G3: "informer", G4: "informer", G5: "queue", G6: "restclient", G7: "queue",
 }
 

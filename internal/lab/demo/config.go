@@ -1,18 +1,19 @@
-package stage
+package demo
 
 import (
 	"time"
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/apiserver/faults"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/queue"
 	"orrery/restclient"
 )
 
-// Config configures a stage. Objects, Gears, NewQueue and FillTime are optional.
-type Config struct {
+// StageConfig configures a stage. Objects, Gears, NewQueue and FillTime are optional.
+type StageConfig struct {
 	Teller *story.Teller
 	// Server is the address of the server; Credentials are those of the clients.
 	Server      restclient.Config
@@ -28,10 +29,10 @@ type Config struct {
 	// Recorder records what the gears of the controller and of the spectators do; nil: nothing.
 	Recorder *trace.Recorder
 	// Guide leads a reader through the scene; nil: there is none.
-	Guide *Session
+	Guide *gate.Session
 	// Gates hold items of the controller and of the spectators; nil: nothing is held, and passes have
 	// time limits.
-	Gates *Gates
+	Gates *gate.Gates
 	// FillTime spreads the creation of the objects over this time, so that it can be watched; 0: no
 	// delay.
 	FillTime time.Duration
@@ -39,7 +40,7 @@ type Config struct {
 
 // passTimeout is the time limit of a pass; none with gates, where a pass may wait as long as a
 // reader looks.
-func (c Config) passTimeout() time.Duration {
+func (c StageConfig) passTimeout() time.Duration {
 	if c.Gates == nil {
 		return 0 // the default
 	}
@@ -65,7 +66,7 @@ func Users() map[story.Client]string {
 }
 
 // newClient returns a client whose requests are counted. more is another trace, or nil.
-func newClient(config Config, who story.Client, more *restclient.Trace) (*restclient.Client, error) {
+func newClient(config StageConfig, who story.Client, more *restclient.Trace) (*restclient.Client, error) {
 	server := config.Server
 	server.Credentials = config.Credentials[who]
 	server.QPS = -1

@@ -1,56 +1,4 @@
-// Package stage sets up the demo: the namespace controller, ten spectators and a script, all
-// clients of one API server.
-//
-//	you ──create, delete──▶ API server ◀──list, watch── spectators ──▶ bars
-//	                            ▲
-//	                            └──list, watch, empty, finalize── controller ──▶ narration
-//
-// The controller is wired as in "orrery run". A [trace.Recorder] has hooks on every gear, and the
-// [story.Teller] follows it. The spectators are informers that draw the bars. Each of the three has
-// its own client, so that requests are counted separately and a fault can affect one of them. Every
-// beat and every number comes from a hook or a response, never from the script's expectation.
-//
-// A bare stage ([Options]) has a server and clients alone; a scene adds the informers that it is
-// about.
-//
-// [Open] starts the informers and the controller. [Stage.Close] stops them and returns when all
-// have ended. A failed request of the script is an error of its method; a failure inside the gears
-// is part of the story.
-//
-// # Gates
-//
-// [Gates] hold a run, and let single items through. A gate is a decorator on a seam between two
-// gears. While it is closed, items wait in front of it, and everything else goes on: timers,
-// producers, other gates. Hooks cannot be gates, because some of them run under locks.
-//
-//	gate  holds                              decorates
-//	G1    a decoded watch event              reflector.ListerWatcher
-//	G2    the next pop of the delta queue    the informer's queue, which pops one key at a time then
-//	G3    what is stored, not distributed    the informer's processor
-//	G4    a handler call                     the handler, by informer.Config.WrapHandler
-//	G5    a key for a worker, after Get      the work queue
-//	G6    a request to the API server        ListerWatcher, and the clients of the deleter
-//	G7    a key before Done                  the work queue
-//
-// [NewGates] returns the gates of a run, all open. [HoldInformer], [HoldQueue] and [HoldDeleter]
-// wire a run with them. A controller with gates has no time limit for a pass and none for a silent
-// watch, since an item may wait for an hour. A script or a page moves the items, by Close, Step,
-// RunTo, Open and Release.
-//
-// A guided scene ([Guide]) asks its reader a question and reveals the answer later. A [Session] is
-// one run of it: [Session.Ask] waits for the choice that the page sends. Until then the gates are
-// the scene's.
-//
-// No lock of a gear is held while an item waits, with any form of the gears, and its producers
-// never wait. The textbook's processor distributes under the informer's lock: G3 keeps what it is
-// given, and passes it on when the informer has left that lock. A gate passes items in their order.
-// Gates open for good when the run's context ends, and an item stops waiting when what it belongs
-// to ends: its watch, its informer, its queue, its request.
-//
-// What a script or a page does to the gates is an input of the recording, which also has lab.held
-// for each item that waits, lab.stepped for each that goes on alone, and lab.released for each gate
-// that was opened.
-package stage
+package demo
 
 import (
 	"context"
@@ -59,6 +7,7 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/informer"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/nsctl"
@@ -72,7 +21,7 @@ import (
 // returns one.
 type Stage struct {
 	// Immutable.
-	config  Config
+	StageConfig
 	clients map[story.Client]*restclient.Client
 	script  *restclient.Client
 	added   []*restclient.Client // by NewClient
@@ -100,7 +49,7 @@ type Options struct {
 	// Gated: the scene holds items at gates, with or without a reader of the view.
 	Gated bool
 	// Unused are the gates at which nothing of the scene arrives. The view does not offer them.
-	Unused []GateID
+	Unused []gate.ID
 	// Reported are further informers whose lists and watches are told, Follow the packages, and single
 	// events, that a bare stage tells of its keys.
 	Reported, Follow []string
@@ -108,14 +57,14 @@ type Options struct {
 
 // Open creates the CRD and starts spectators and controller; on a bare stage it only makes clients,
 // and for Alone not even these. The caller must call Close. Everything also ends with ctx.
-func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
+func Open(ctx context.Context, config StageConfig, options Options) (*Stage, error) {
 	if config.Objects == 0 {
 		config.Objects = DefaultObjects
 	}
 	if config.NewQueue == nil {
 		config.NewQueue = config.Gears.NewQueue
 	}
-	s := &Stage{config: config, clients: map[story.Client]*restclient.Client{}, faults: map[string]string{}, numbers: numbers(config.Objects)}
+	s := &Stage{StageConfig: config, clients: map[story.Client]*restclient.Client{}, faults: map[string]string{}, numbers: numbers(config.Objects)}
 	s.endRecording = func(string) {}
 	informersCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	controllerCtx, halt := context.WithCancel(ctx)
@@ -132,36 +81,36 @@ func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
 }
 
 func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options Options) error {
-	if s.config.Recorder == nil {
+	if s.Recorder == nil {
 		recorder, err := trace.Start(trace.Config{})
 		if err != nil {
 			return err
 		}
-		s.config.Recorder, s.endRecording = recorder, recorder.Stop
+		s.Recorder, s.endRecording = recorder, recorder.Stop
 	}
-	s.config.Teller.Follow(s.config.Recorder)
-	s.config.Teller.Update(func(state *story.State) {
+	s.Teller.Follow(s.Recorder)
+	s.Teller.Update(func(state *story.State) {
 		state.Follow = options.Follow
 		for _, name := range options.Reported {
 			state.Reported[name] = true
 		}
 	})
 	for _, who := range []story.Client{story.Controller, story.Spectators, story.Script} {
-		client, err := newClient(s.config, who, nil)
+		client, err := newClient(s.StageConfig, who, nil)
 		if err != nil {
 			return err
 		}
 		s.clients[who] = client
 	}
 	s.script = s.clients[story.Script]
-	s.config.Gates.Unused(options.Unused...)
+	s.Gates.Unused(options.Unused...)
 	if options.Bare {
-		if s.config.Gates == nil && options.Gated {
-			s.config.Gates = NewGates(controllerCtx, s.config.Recorder)
+		if s.Gates == nil && options.Gated {
+			s.Gates = gate.New(controllerCtx, s.Recorder)
 		}
 		return nil
 	}
-	s.config.Teller.Update(func(state *story.State) {
+	s.Teller.Update(func(state *story.State) {
 		state.Namespace.Name, state.Reported["namespaces"] = Namespace, true
 		for _, k := range content {
 			state.Types = append(state.Types, story.Type{Name: k.resource.Resource})
@@ -181,7 +130,7 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 // startSpectators starts the spectators' informers and waits for their first lists.
 func (s *Stage) startSpectators(ctx, informersCtx context.Context) error {
 	factory := &informer.SharedInformerFactory{}
-	spectators, err := newSpectators(s.config, s.clients[story.Spectators], factory)
+	spectators, err := newSpectators(s.StageConfig, s.clients[story.Spectators], factory)
 	if err != nil {
 		return err
 	}
@@ -193,7 +142,7 @@ func (s *Stage) startSpectators(ctx, informersCtx context.Context) error {
 	if err := factory.WaitForCacheSync(ctx); err != nil {
 		return err
 	}
-	s.config.Teller.Tell(story.Demo, "%d more informers watch the content of %s: the same gears, used only to draw the bars", len(content), Namespace)
+	s.Teller.Tell(story.Demo, "%d more informers watch the content of %s: the same gears, used only to draw the bars", len(content), Namespace)
 	return nil
 }
 
@@ -202,17 +151,17 @@ const Workers = 10
 
 // startController wires the namespace controller as in "orrery run", with hooks on every gear.
 func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context) error {
-	teller, client := s.config.Teller, s.clients[story.Controller]
+	teller, client := s.Teller, s.clients[story.Controller]
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 	factory := &informer.SharedInformerFactory{}
 	namespaceInformer := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
-		return newInformer(namespaces, "namespaces", 0, s.config)
+		return newInformer(namespaces, "namespaces", 0, s.StageConfig)
 	})
-	hooks := s.config.Recorder.Namespaces()
-	newDeleter := gears.Choose(s.config.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
+	hooks := s.Recorder.Namespaces()
+	newDeleter := gears.Choose(s.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
-		Deleter: newDeleter(HoldDeleter(s.config.Gates, nsctl.DeleterConfig{
+		Deleter: newDeleter(gate.HoldDeleter(s.Gates, nsctl.DeleterConfig{
 			Namespaces:  namespaces,
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
@@ -221,9 +170,9 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 		})),
 		Workers:      Workers,
 		DrainTimeout: time.Second,
-		PassTimeout:  s.config.passTimeout(),
-		NewQueue:     HoldQueue(s.config.Gates, story.NamespaceQueue, s.config.NewQueue),
-		QueueTrace:   s.config.Recorder.Queue(story.NamespaceQueue),
+		PassTimeout:  s.StageConfig.passTimeout(),
+		NewQueue:     gate.HoldQueue(s.Gates, story.NamespaceQueue, s.NewQueue),
+		QueueTrace:   s.Recorder.Queue(story.NamespaceQueue),
 		Trace:        hooks,
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package stage
+package demo
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 
 	"orrery/controller"
 	"orrery/informer"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/queue"
 	"orrery/restclient"
@@ -41,7 +42,7 @@ type bare struct {
 // requests. A gateway is between it and the server; see [Stage.AnswerNextWatch]. The client ends
 // with the stage.
 func (s *Stage) NewClient(trace *restclient.Trace) (*restclient.Client, error) {
-	config := s.config
+	config := s.StageConfig
 	config.Server.WrapTransport = s.bare.gateway.between
 	client, err := newClient(config, story.Spectators, trace)
 	if err == nil {
@@ -91,8 +92,8 @@ type Informer = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 // are told.
 func (s *Stage) newConfigMaps(client *restclient.Client, resync time.Duration) {
 	const name = "configmaps"
-	s.config.Teller.Update(func(state *story.State) { state.Reported[name] = true })
-	s.bare.informer = newInformer(restclient.Metadata(client, core(name), Namespace), name, resync, s.config)
+	s.Teller.Update(func(state *story.State) { state.Reported[name] = true })
+	s.bare.informer = newInformer(restclient.Metadata(client, core(name), Namespace), name, resync, s.StageConfig)
 }
 
 // StartInformer starts an informer of the configmaps with handlers that do nothing, and waits for
@@ -183,7 +184,7 @@ const PlainController = "controller"
 // StartPlain starts a plain controller on a bare stage and waits for the informer's first list.
 // It ends with the stage. An item may wait at a gate for long, so a pass has no time limit.
 func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
-	once := s.config
+	once := s.StageConfig
 	once.Server.MaxRetries = -1
 	client, err := newClient(once, story.Spectators, nil)
 	if err != nil {
@@ -195,8 +196,8 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 	made := s.bare.informer
 	var pool *controller.Pool
 	registered, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
-		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { pool.Add(keyOf(o)) },
-		UpdateFunc: func(_, o *api.PartialObjectMetadata) { pool.Add(keyOf(o)) },
+		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { pool.Add(Namespace + "/" + o.Name) },
+		UpdateFunc: func(_, o *api.PartialObjectMetadata) { pool.Add(Namespace + "/" + o.Name) },
 		DeleteFunc: func(deleted informer.DeletedObject[*api.PartialObjectMetadata]) { pool.Add(deleted.Key) },
 	}, informer.HandlerOptions{Name: PlainController, ResyncPeriod: -1})
 	if err != nil {
@@ -206,9 +207,9 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 	if config.FirstDelay > 0 {
 		limiter = queue.NewItemExponentialFailureRateLimiter[string](config.FirstDelay, config.LongestDelay)
 	}
-	r := s.config.Recorder
+	r := s.Recorder
 	pool = controller.NewPool(controller.PoolConfig{
-		Name: name, Workers: config.Workers, RateLimiter: limiter, PassTimeout: s.config.passTimeout(), DrainTimeout: time.Second,
+		Name: name, Workers: config.Workers, RateLimiter: limiter, PassTimeout: s.StageConfig.passTimeout(), DrainTimeout: time.Second,
 		Reconcile: func(ctx context.Context, key string) (time.Duration, error) {
 			if !config.Reads {
 				return 0, nil
@@ -219,7 +220,7 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 		},
 		Keys:     made.GetIndexer().ListKeys,
 		Synced:   []informer.InformerSynced{registered.HasSynced},
-		NewQueue: HoldQueue(s.config.Gates, name, s.config.NewQueue), QueueTrace: r.Queue(name),
+		NewQueue: gate.HoldQueue(s.Gates, name, s.NewQueue), QueueTrace: r.Queue(name),
 	})
 	if err := s.runInformer(ctx); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package stage
+package demo
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	vms "orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
 	"orrery/informer"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -40,9 +41,9 @@ func (s *Stage) DefineMachines(ctx context.Context) error {
 
 // StartMachines starts the controller of the machines. It ends with the stage, or by StopMachines.
 func (s *Stage) StartMachines(context.Context) error {
-	teller := s.config.Teller
+	teller := s.Teller
 	objects := restclient.Typed[*vms.VirtualMachine](s.clients[story.Controller], vms.Resource, "")
-	cache := newInformer(objects, vms.Resource.Resource, 0, s.config)
+	cache := newInformer(objects, vms.Resource.Resource, 0, s.StageConfig)
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*vms.VirtualMachine]{
 		UpdateFunc: func(old, vm *vms.VirtualMachine) {
 			if old.DeletionTimestamp == nil && vm.DeletionTimestamp != nil {
@@ -59,8 +60,8 @@ func (s *Stage) StartMachines(context.Context) error {
 	controller, err := vms.NewController(vms.Config{
 		Machines: cache, Client: objects, Driver: &s.machines.driver, Trace: s.machinesTrace(),
 		Worker: controller.PoolConfig{
-			NewQueue:   HoldQueue(s.config.Gates, "virtualmachine", s.config.NewQueue),
-			QueueTrace: s.config.Recorder.Queue("virtualmachine"), PassTimeout: s.config.passTimeout(),
+			NewQueue:   gate.HoldQueue(s.Gates, "virtualmachine", s.NewQueue),
+			QueueTrace: s.Recorder.Queue("virtualmachine"), PassTimeout: s.StageConfig.passTimeout(),
 		},
 	})
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *Stage) machinesTrace() *vms.Trace {
 			s.Tell(story.Operator, "%s is %s; its finalizers are %v", vm.Name, vm.Status.Phase, vm.Finalizers)
 		},
 		Event: func(vm *vms.VirtualMachine, _ api.EventType, reason, message string) {
-			s.config.Teller.Update(func(state *story.State) {
+			s.Teller.Update(func(state *story.State) {
 				state.Line(serversLine, len(s.machines.driver.Names()))
 				state.Tell(story.Operator, "%s: %s, %s; its finalizers are %v", vm.Name, reason, message, vm.Finalizers)
 			})

@@ -1,4 +1,4 @@
-package stage_test
+package gate_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 	"orrery/internal/observe/web/view/viewtest"
@@ -28,22 +28,22 @@ func TestMain(m *testing.M) { viewtest.Main(m) }
 // An item stops waiting when its context ends, and others move up.
 func TestGatesAndContexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gates := stage.NewGates(t.Context(), nil)
-		gates.Close(stage.G6, stage.Condition{})
+		gates := gate.New(t.Context(), nil)
+		gates.Close(gate.G6, gate.Condition{})
 		why := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		errs := make(chan error, 2)
-		go func() { errs <- gates.Wait(ctx, stage.Item{Gate: stage.G6, Key: "a"}) }()
+		go func() { errs <- gates.Wait(ctx, gate.Item{Gate: gate.G6, Key: "a"}) }()
 		synctest.Wait()
-		go func() { errs <- gates.Wait(t.Context(), stage.Item{Gate: stage.G6, Key: "b"}) }()
+		go func() { errs <- gates.Wait(t.Context(), gate.Item{Gate: gate.G6, Key: "b"}) }()
 		synctest.Wait()
 		cancel(why)
 		assert.Equal(t, why, <-errs)
-		assert.Equal(t, []string{"b"}, keys(gates, stage.G6))
-		assert.Equal(t, why, gates.Await(ctx, stage.G6, 2))
-		gates.Close(stage.G6, condition(t, "key==a"))
+		assert.Equal(t, []string{"b"}, keys(gates, gate.G6))
+		assert.Equal(t, why, gates.Await(ctx, gate.G6, 2))
+		gates.Close(gate.G6, condition(t, "key==a"))
 		assert.NoError(t, <-errs, "what the gate does not hold any more goes on")
-		_, ok := gates.Step(stage.G6)
+		_, ok := gates.Step(gate.G6)
 		assert.False(t, ok)
 	})
 }
@@ -54,50 +54,50 @@ func TestGatesRunToACondition(t *testing.T) {
 		recorder, err := trace.Start(trace.Config{})
 		require.NoError(t, err)
 		defer recorder.Stop("over")
-		gates := stage.NewGates(t.Context(), recorder)
-		arrive := func(id stage.GateID, key string) {
-			go func() { _ = gates.Wait(t.Context(), stage.Item{Gate: id, Key: key}) }()
+		gates := gate.New(t.Context(), recorder)
+		arrive := func(id gate.ID, key string) {
+			go func() { _ = gates.Wait(t.Context(), gate.Item{Gate: id, Key: key}) }()
 			synctest.Wait()
 		}
-		gates.Close(stage.G2, stage.Condition{})
-		gates.Close(stage.G5, condition(t, "key==x")) // which ends with the run
-		arrive(stage.G2, "a")
+		gates.Close(gate.G2, gate.Condition{})
+		gates.Close(gate.G5, condition(t, "key==x")) // which ends with the run
+		arrive(gate.G2, "a")
 		gates.RunTo(condition(t, "key==never"))
 		gates.RunTo(condition(t, "key==stop"))
 		synctest.Wait()
-		arrive(stage.G2, "b")
-		arrive(stage.G5, "c")
-		assert.Empty(t, append(gates.Waiting(stage.G2), gates.Waiting(stage.G5)...), "all gates are open")
-		arrive(stage.G5, "stop")
-		arrive(stage.G5, "d")
-		arrive(stage.G2, "e")
-		assert.Equal(t, []string{"stop", "d"}, keys(gates, stage.G5))
-		assert.Empty(t, gates.Waiting(stage.G2))
+		arrive(gate.G2, "b")
+		arrive(gate.G5, "c")
+		assert.Empty(t, append(gates.Waiting(gate.G2), gates.Waiting(gate.G5)...), "all gates are open")
+		arrive(gate.G5, "stop")
+		arrive(gate.G5, "d")
+		arrive(gate.G2, "e")
+		assert.Equal(t, []string{"stop", "d"}, keys(gates, gate.G5))
+		assert.Empty(t, gates.Waiting(gate.G2))
 
 		gates.RunTo(condition(t, "key==never"))
-		gates.Close(stage.G7, stage.Condition{})
-		arrive(stage.G2, "never")
-		arrive(stage.G7, "g")
-		assert.Equal(t, []string{"g"}, keys(gates, stage.G7), "Close ends the run")
-		assert.Empty(t, gates.Waiting(stage.G2), "Close ends the run")
+		gates.Close(gate.G7, gate.Condition{})
+		arrive(gate.G2, "never")
+		arrive(gate.G7, "g")
+		assert.Equal(t, []string{"g"}, keys(gates, gate.G7), "Close ends the run")
+		assert.Empty(t, gates.Waiting(gate.G2), "Close ends the run")
 		gates.RunTo(condition(t, "key==never"))
 		gates.Release()
 		assert.Equal(t, "release", recorder.State().Lab.Input, "the end of a run is recorded")
-		arrive(stage.G2, "never")
-		assert.Empty(t, gates.Waiting(stage.G2))
+		arrive(gate.G2, "never")
+		assert.Empty(t, gates.Waiting(gate.G2))
 	})
 }
 
 // The item that has waited longest goes first, over all gates as well.
 func TestGatesStepInTheOrderOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gates := stage.NewGates(t.Context(), nil)
+		gates := gate.New(t.Context(), nil)
 		passed := make(chan string, 5)
-		for _, id := range []stage.GateID{stage.G7, stage.G5} {
-			gates.Close(id, stage.Condition{})
+		for _, id := range []gate.ID{gate.G7, gate.G5} {
+			gates.Close(id, gate.Condition{})
 		}
-		for _, item := range []stage.Item{{Gate: stage.G7, Key: "a"}, {Gate: stage.G5, Key: "b"},
-			{Gate: stage.G7, Key: "c"}, {Gate: stage.G5, Key: "d"}} {
+		for _, item := range []gate.Item{{Gate: gate.G7, Key: "a"}, {Gate: gate.G5, Key: "b"},
+			{Gate: gate.G7, Key: "c"}, {Gate: gate.G5, Key: "d"}} {
 			go func() {
 				_ = gates.Wait(t.Context(), item)
 				passed <- item.Key
@@ -109,44 +109,44 @@ func TestGatesStepInTheOrderOfArrival(t *testing.T) {
 			synctest.Wait()
 		}
 		assert.Equal(t, []string{"a", "b", "c"}, []string{<-passed, <-passed, <-passed})
-		go func() { _ = gates.Wait(t.Context(), stage.Item{Gate: stage.G5, Key: "e"}) }()
+		go func() { _ = gates.Wait(t.Context(), gate.Item{Gate: gate.G5, Key: "e"}) }()
 		synctest.Wait()
-		item, ok := gates.Step(stage.G5)
+		item, ok := gates.Step(gate.G5)
 		assert.True(t, ok)
 		assert.Equal(t, "d", item.Key)
-		assert.Equal(t, []string{"e"}, keys(gates, stage.G5))
+		assert.Equal(t, []string{"e"}, keys(gates, gate.G5))
 		gates.Release()
 	})
 }
 
 func TestGatesNilHoldNothing(t *testing.T) {
-	var gates *stage.Gates
-	gates.Close(stage.G1, stage.Condition{})
-	assert.NoError(t, gates.Wait(t.Context(), stage.Item{Gate: stage.G1}))
-	gates.RunTo(stage.Condition{})
-	gates.Open(stage.G1)
+	var gates *gate.Gates
+	gates.Close(gate.G1, gate.Condition{})
+	assert.NoError(t, gates.Wait(t.Context(), gate.Item{Gate: gate.G1}))
+	gates.RunTo(gate.Condition{})
+	gates.Open(gate.G1)
 	gates.Release()
-	_, ok := gates.Step(stage.G1)
+	_, ok := gates.Step(gate.G1)
 	assert.False(t, ok)
-	assert.Empty(t, gates.Waiting(stage.G1))
-	assert.Nil(t, stage.HoldQueue(gates, "plain", nil))
-	_, config := stage.HoldInformer(gates, nil, informer.Config[*api.Namespace]{})
+	assert.Empty(t, gates.Waiting(gate.G1))
+	assert.Nil(t, gate.HoldQueue(gates, "plain", nil))
+	_, config := gate.HoldInformer(gates, nil, informer.Config[*api.Namespace]{})
 	assert.Nil(t, config.WrapHandler)
 	assert.Zero(t, config.Reflector.IdleTimeout)
-	_, config = stage.HoldInformer(stage.NewGates(t.Context(), nil), nil, config)
+	_, config = gate.HoldInformer(gate.New(t.Context(), nil), nil, config)
 	assert.Negative(t, config.Reflector.IdleTimeout, "a held watch is silent")
 	assert.Negative(t, config.Reflector.ListTimeout)
-	assert.Equal(t, nsctl.DeleterConfig{}, stage.HoldDeleter(gates, nsctl.DeleterConfig{}))
+	assert.Equal(t, nsctl.DeleterConfig{}, gate.HoldDeleter(gates, nsctl.DeleterConfig{}))
 }
 
 // conditions are conditions and whether they hold for an item, and for an event of the page that
 // says the same.
 var conditions = []struct {
-	item  stage.Item
+	item  gate.Item
 	event string
 	holds map[string]bool
 }{
-	{stage.Item{Gate: stage.G2, Key: "shop/web", Event: "ADDED", Resource: "pods", Deltas: "AUU"},
+	{gate.Item{Gate: gate.G2, Key: "shop/web", Event: "ADDED", Resource: "pods", Deltas: "AUU"},
 		`{e: "deltafifo.ADDED", k: "shop/web", gate: "G2", r: "pods", d: "AUU"}`, map[string]bool{
 			"": true, "key==shop/web": true, "key==web": true, "key==we": false, "key!=web": false, "key~we": true, "key!=we": true,
 			"gate==G2": true, "gear==deltafifo && event==ADDED": true, "gear==queue && event==ADDED": false,
@@ -154,7 +154,7 @@ var conditions = []struct {
 			"key<1": false, "key>1": false, `resource == "pods"`: true, "verb==get": false,
 			"gear==queue || key==x": false, "key==x || key==y && key==web": false, "key==web || gear==queue && key==x": true, "key==web && deltas~D": false,
 		}},
-	{stage.Item{Gate: stage.G5, Key: "shop/web", Failures: 7}, `{e: "queue.retried", k: "shop/web", n: 7}`,
+	{gate.Item{Gate: gate.G5, Key: "shop/web", Failures: 7}, `{e: "queue.retried", k: "shop/web", n: 7}`,
 		map[string]bool{
 			"key==x && key==web || failures>6": true, "failures>7": false, "failures<7": false, "failures<10": true, "failures==7": true,
 		}},
@@ -174,11 +174,11 @@ func TestGatesConditions(t *testing.T) {
 		}
 	}
 	for text, want := range noConditions {
-		_, err := stage.ParseCondition(text)
+		_, err := gate.ParseCondition(text)
 		require.Error(t, err, text)
 		assert.Equal(t, want, strings.ReplaceAll(err.Error(), `|| "`, `||"`), text)
 	}
-	_, err := stage.ParseCondition("kee==a")
+	_, err := gate.ParseCondition("kee==a")
 	assert.EqualError(t, err, `"kee" is not one of key, gear, event, verb, resource, handler, deltas, failures, gate`)
 }
 

@@ -1,4 +1,4 @@
-package stage_test
+package gate_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/informer"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/nsctl"
 	nsctlfast "orrery/nsctl/fast"
 	"orrery/nsctl/nsctltest"
@@ -42,9 +42,9 @@ type pool struct {
 	passes []string // guarded by mu
 }
 
-func startPool(t *testing.T, gates *stage.Gates, set gears.Set, workers int) *pool {
+func startPool(t *testing.T, gates *gate.Gates, set gears.Set, workers int) *pool {
 	limiter := queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute)
-	p := &pool{ObservableInterface: stage.HoldQueue(gates, "work", set.NewQueue)(limiter, queue.Config[string]{})}
+	p := &pool{ObservableInterface: gate.HoldQueue(gates, "work", set.NewQueue)(limiter, queue.Config[string]{})}
 	for range workers {
 		p.working.Go(func() {
 			for key, shutdown := p.Get(); !shutdown; key, shutdown = p.Get() {
@@ -69,48 +69,48 @@ func (p *pool) took() (passes []string) {
 
 func TestGatesOfAWorkQueue(t *testing.T) {
 	forms(t, func(t *testing.T, set gears.Set) {
-		gates := stage.NewGates(t.Context(), nil)
+		gates := gate.New(t.Context(), nil)
 		p := startPool(t, gates, set, 1)
-		gates.Close(stage.G5, stage.Condition{})
+		gates.Close(gate.G5, gate.Condition{})
 		p.Add("a")
 		p.AddRateLimited("b")
 		time.Sleep(2 * time.Second)
 		assert.Empty(t, p.took(), "G5 is before the pass")
-		assert.Equal(t, []stage.Item{{Gate: stage.G5, Key: "a", Resource: "work"}}, gates.Waiting(stage.G5))
+		assert.Equal(t, []gate.Item{{Gate: gate.G5, Key: "a", Resource: "work"}}, gates.Waiting(gate.G5))
 		assert.Equal(t, "a", p.Snapshot().Processing[0].Key)
-		gates.Step(stage.G5)
+		gates.Step(gate.G5)
 		assert.Equal(t, []string{"a"}, p.took())
-		assert.Equal(t, 1, gates.Waiting(stage.G5)[0].Failures)
+		assert.Equal(t, 1, gates.Waiting(gate.G5)[0].Failures)
 
-		gates.Close(stage.G7, condition(t, "key==c"))
-		gates.Open(stage.G5)
+		gates.Close(gate.G7, condition(t, "key==c"))
+		gates.Open(gate.G5)
 		p.Add("c")
 		assert.Equal(t, []string{"b", "c"}, p.took(), "G7 is behind the pass")
-		assert.Equal(t, []string{"c"}, keys(gates, stage.G7))
+		assert.Equal(t, []string{"c"}, keys(gates, gate.G7))
 		for range 100 {
 			p.Add("c")
 		}
 		p.Add("d")
 		assert.Empty(t, p.took(), "the one worker waits")
 		assert.True(t, p.Snapshot().Processing[0].Dirty)
-		gates.Step(stage.G7)
+		gates.Step(gate.G7)
 		assert.Equal(t, []string{"d", "c"}, p.took(), "one more pass for a hundred Adds")
 		gates.RunTo(condition(t, "gate==G5 && key~e"))
 		assert.Empty(t, p.took())
 		p.Add("f")
 		p.Add("e")
 		assert.Equal(t, []string{"f"}, p.took())
-		assert.Equal(t, []string{"e"}, keys(gates, stage.G5))
+		assert.Equal(t, []string{"e"}, keys(gates, gate.G5))
 	})
 }
 
 func TestGatesHoldNoLockOfAWorkQueue(t *testing.T) {
-	for _, id := range []stage.GateID{stage.G5, stage.G7} {
+	for _, id := range []gate.ID{gate.G5, gate.G7} {
 		t.Run(string(id), func(t *testing.T) {
 			forms(t, func(t *testing.T, set gears.Set) {
-				gates := stage.NewGates(t.Context(), nil)
+				gates := gate.New(t.Context(), nil)
 				p := startPool(t, gates, set, 2)
-				gates.Close(id, stage.Condition{})
+				gates.Close(id, gate.Condition{})
 				p.Add("a")
 				p.Add("b")
 				synctest.Wait()
@@ -131,7 +131,7 @@ func TestGatesHoldNoLockOfAWorkQueue(t *testing.T) {
 // cluster is a namespace controller with gates.
 type cluster struct {
 	*nsctltest.Cluster
-	gates      *stage.Gates
+	gates      *gate.Gates
 	controller *nsctl.Controller
 	cancel     context.CancelFunc
 	ended      chan struct{}
@@ -140,17 +140,17 @@ type cluster struct {
 func startCluster(t *testing.T, set gears.Set) *cluster {
 	c := &cluster{Cluster: nsctltest.NewCluster(), ended: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
-	c.cancel, c.gates = cancel, stage.NewGates(ctx, nil)
+	c.cancel, c.gates = cancel, gate.New(ctx, nil)
 	client := nsctltest.NewClient(t, c.Cluster)
 	objects := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	source, config := stage.HoldInformer(c.gates, informer.ListerWatcher[*api.Namespace](objects),
+	source, config := gate.HoldInformer(c.gates, informer.ListerWatcher[*api.Namespace](objects),
 		informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
 	namespaces := informer.NewSharedIndexInformer(source, config)
 	newDeleter := gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
 	var err error
 	c.controller, err = nsctl.NewController(nsctl.Config{
-		Informer: namespaces, PassTimeout: -1, NewQueue: stage.HoldQueue(c.gates, "namespace", set.NewQueue),
-		Deleter: newDeleter(stage.HoldDeleter(c.gates, nsctl.DeleterConfig{
+		Informer: namespaces, PassTimeout: -1, NewQueue: gate.HoldQueue(c.gates, "namespace", set.NewQueue),
+		Deleter: newDeleter(gate.HoldDeleter(c.gates, nsctl.DeleterConfig{
 			Namespaces: objects, Content: nsctl.NewContentClient(client),
 			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 		})),
@@ -174,11 +174,11 @@ func TestGatesHoldRequestsOfADeleter(t *testing.T) {
 		c := startCluster(t, set)
 		c.AddNamespace("demo", true, api.FinalizerKubernetes)
 		c.Put("configmaps.", "demo", "one")
-		c.gates.Close(stage.G6, stage.Condition{})
+		c.gates.Close(gate.G6, gate.Condition{})
 		var verbs []string
 		for range 500 {
 			waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
-			err := c.gates.Await(waiting, stage.G6, 1)
+			err := c.gates.Await(waiting, gate.G6, 1)
 			cancel()
 			if err != nil {
 				break
@@ -188,7 +188,7 @@ func TestGatesHoldRequestsOfADeleter(t *testing.T) {
 			time.Sleep(time.Minute)
 			assert.Empty(t, c.Log(), "nothing is sent while a request waits")
 			answers(t, "Snapshot", func() { c.controller.Snapshot() })
-			for item, ok := c.gates.Step(stage.G6); ok; item, ok = c.gates.Step(stage.G6) {
+			for item, ok := c.gates.Step(gate.G6); ok; item, ok = c.gates.Step(gate.G6) {
 				verbs = append(verbs, item.Verb+" "+item.Resource)
 			}
 			synctest.Wait()
@@ -207,13 +207,13 @@ func TestGatesOpenAtTheEndOfTheRun(t *testing.T) {
 		c := startCluster(t, set)
 		c.AddNamespace("demo", true, api.FinalizerKubernetes)
 		synctest.Wait()
-		c.gates.Close(stage.G6, stage.Condition{})
-		require.NoError(t, c.gates.Await(t.Context(), stage.G6, 1))
+		c.gates.Close(gate.G6, gate.Condition{})
+		require.NoError(t, c.gates.Await(t.Context(), gate.G6, 1))
 		began := time.Now()
 		c.cancel()
 		<-c.ended
 		assert.Less(t, time.Since(began), time.Second)
-		c.gates.Close(stage.G6, stage.Condition{})
-		assert.NoError(t, c.gates.Wait(t.Context(), stage.Item{Gate: stage.G6}), "the gates stay open")
+		c.gates.Close(gate.G6, gate.Condition{})
+		assert.NoError(t, c.gates.Wait(t.Context(), gate.Item{Gate: gate.G6}), "the gates stay open")
 	})
 }

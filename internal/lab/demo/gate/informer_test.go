@@ -1,4 +1,4 @@
-package stage_test
+package gate_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"orrery/deltafifo"
 	"orrery/informer"
 	"orrery/informer/informertest"
-	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/observe/trace"
 	"orrery/restclient/api"
 )
@@ -26,7 +26,7 @@ type namespace = *api.Namespace
 type pipeline struct {
 	*informer.SharedIndexInformer[namespace]
 	t        *testing.T
-	gates    *stage.Gates
+	gates    *gate.Gates
 	source   *informertest.FakeSource[namespace]
 	recorder *trace.Recorder
 	queue    informer.Queue[namespace] // without a gate
@@ -55,7 +55,7 @@ func newPipeline(t *testing.T, set gears.Set) *pipeline {
 	p.recorder, err = trace.Start(trace.Config{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	p.cancel, p.gates = cancel, stage.NewGates(ctx, p.recorder)
+	p.cancel, p.gates = cancel, gate.New(ctx, p.recorder)
 	chosen := gears.Informer[namespace](set).WithDefaults()
 	newQueue := chosen.NewQueue
 	chosen.NewQueue = func(config deltafifo.Config[namespace]) informer.Queue[namespace] {
@@ -68,7 +68,7 @@ func newPipeline(t *testing.T, set gears.Set) *pipeline {
 		Name: name, Gears: chosen, Trace: informer.JoinTraces(p.recorder.Informer(name), count),
 		QueueTrace: trace.FIFO[namespace](p.recorder, name), StoreTrace: p.recorder.Store(name),
 	}
-	source, config := stage.HoldInformer(p.gates, informer.ListerWatcher[namespace](p.source), plain)
+	source, config := gate.HoldInformer(p.gates, informer.ListerWatcher[namespace](p.source), plain)
 	p.SharedIndexInformer = informer.NewSharedIndexInformer(source, config)
 	p.handled, err = p.AddEventHandler(p.handler())
 	require.NoError(t, err)
@@ -124,35 +124,35 @@ func answers(t *testing.T, what string, f func()) {
 }
 
 // keys returns the keys of the items that wait.
-func keys(gates *stage.Gates, id stage.GateID) (keys []string) {
+func keys(gates *gate.Gates, id gate.ID) (keys []string) {
 	for _, item := range gates.Waiting(id) {
 		keys = append(keys, item.Key)
 	}
 	return keys
 }
 
-func condition(t *testing.T, text string) stage.Condition {
+func condition(t *testing.T, text string) gate.Condition {
 	t.Helper()
-	c, err := stage.ParseCondition(text)
+	c, err := gate.ParseCondition(text)
 	require.NoError(t, err)
 	return c
 }
 
 // pipelineGates are the gates between the server and a handler.
-var pipelineGates = []stage.GateID{stage.G1, stage.G2, stage.G3, stage.G4}
+var pipelineGates = []gate.ID{gate.G1, gate.G2, gate.G3, gate.G4}
 
 func TestGatesOfAnInformer(t *testing.T) {
 	for _, id := range pipelineGates {
 		t.Run(string(id), func(t *testing.T) {
 			inPipeline(t, func(p *pipeline) {
-				p.gates.Close(id, stage.Condition{})
+				p.gates.Close(id, gate.Condition{})
 				p.source.Add(informertest.Namespace("a"))
 				p.source.Add(informertest.Namespace("b"))
 				p.source.Delete("old")
 				assert.Empty(p.t, p.took())
 				assert.Equal(p.t, []string{"a"}, keys(p.gates, id), "the first waits, and the rest behind it")
 				_, stored := p.GetIndexer().GetByKey("a")
-				assert.Equal(p.t, id == stage.G3 || id == stage.G4, stored)
+				assert.Equal(p.t, id == gate.G3 || id == gate.G4, stored)
 				assert.Equal(p.t, []string{"a"}, p.recorder.State().Lab.Held[string(id)])
 
 				item, ok := p.gates.Step(id)
@@ -181,17 +181,17 @@ func TestGatesHoldATombstoneAtG2(t *testing.T) {
 	forms(t, func(t *testing.T, set gears.Set) {
 		p := newPipeline(t, set)
 		defer p.stop()
-		p.gates.Close(stage.G2, stage.Condition{})
+		p.gates.Close(gate.G2, gate.Condition{})
 		p.source.Add(informertest.Namespace("a"))
 		p.took()
-		require.Equal(t, []string{"a"}, keys(p.gates, stage.G2))
+		require.Equal(t, []string{"a"}, keys(p.gates, gate.G2))
 		p.source.Delete("a")
 		p.took()
 		require.NoError(t, p.queue.Replace(nil, "9"))
 		p.gates.RunTo(condition(t, "deltas~†"))
 		p.took()
-		assert.Equal(t, []stage.Item{{Gate: stage.G2, Key: "old", Resource: "namespaces", Deltas: "†"}},
-			p.gates.Waiting(stage.G2))
+		assert.Equal(t, []gate.Item{{Gate: gate.G2, Key: "old", Resource: "namespaces", Deltas: "†"}},
+			p.gates.Waiting(gate.G2))
 		p.gates.Release()
 	})
 }
@@ -201,7 +201,7 @@ func TestGatesHoldNoLockOfAnInformer(t *testing.T) {
 	for _, id := range pipelineGates {
 		t.Run(string(id), func(t *testing.T) {
 			inPipeline(t, func(p *pipeline) {
-				p.gates.Close(id, stage.Condition{})
+				p.gates.Close(id, gate.Condition{})
 				p.source.Add(informertest.Namespace("a"))
 				require.Empty(p.t, p.took())
 				require.Equal(p.t, []string{"a"}, keys(p.gates, id))
@@ -226,7 +226,7 @@ func TestGatesHoldNoLockOfAnInformer(t *testing.T) {
 // What is stored and not distributed has its effect in the initial content of a new handler.
 func TestGatesDoNotDoubleEventsForANewHandler(t *testing.T) {
 	inPipeline(t, func(p *pipeline) {
-		p.gates.Close(stage.G3, stage.Condition{})
+		p.gates.Close(gate.G3, gate.Condition{})
 		p.source.Add(informertest.Namespace("a"))
 		require.Empty(p.t, p.took())
 		late := &pipeline{t: p.t}
@@ -234,7 +234,7 @@ func TestGatesDoNotDoubleEventsForANewHandler(t *testing.T) {
 		require.NoError(p.t, err)
 		assert.ElementsMatch(p.t, []string{"add a", "add old"}, late.took())
 		assert.Equal(p.t, []string{"add a"}, p.took(), "it goes on to the others")
-		assert.Empty(p.t, keys(p.gates, stage.G3))
+		assert.Empty(p.t, keys(p.gates, gate.G3))
 		assert.Empty(p.t, p.recorder.State().Lab.Held)
 
 		p.source.Modify(informertest.Namespace("a"))
@@ -247,11 +247,11 @@ func TestGatesDoNotDoubleEventsForANewHandler(t *testing.T) {
 func TestGatesRecordTheDistributionBehindG3(t *testing.T) {
 	inPipeline(t, func(p *pipeline) {
 		before := p.distributed.Load()
-		p.gates.Close(stage.G3, stage.Condition{})
+		p.gates.Close(gate.G3, gate.Condition{})
 		p.source.Add(informertest.Namespace("a"))
 		p.took()
 		assert.Equal(p.t, before, p.distributed.Load())
-		p.gates.Step(stage.G3)
+		p.gates.Step(gate.G3)
 		p.took()
 		assert.Equal(p.t, before+1, p.distributed.Load())
 	})
@@ -262,10 +262,10 @@ func TestGatesHoldNothingForHandlersThatAreGone(t *testing.T) {
 	inPipeline(t, func(p *pipeline) {
 		require.NoError(p.t, p.RemoveEventHandler(p.handled))
 		p.took()
-		p.gates.Close(stage.G3, stage.Condition{})
+		p.gates.Close(gate.G3, gate.Condition{})
 		p.source.Add(informertest.Namespace("a"))
 		p.took()
-		assert.Empty(p.t, p.gates.Waiting(stage.G3))
+		assert.Empty(p.t, p.gates.Waiting(gate.G3))
 	})
 }
 
@@ -273,10 +273,10 @@ func TestGatesHoldNothingForHandlersThatAreGone(t *testing.T) {
 // the next one is for.
 func TestGatesKeepAResyncForItsHandlers(t *testing.T) {
 	forms(t, func(t *testing.T, set gears.Set) {
-		gates := stage.NewGates(t.Context(), nil)
+		gates := gate.New(t.Context(), nil)
 		source := informertest.NewNamespaceSource()
 		source.Add(informertest.Namespace("a"))
-		held, config := stage.HoldInformer(gates, informer.ListerWatcher[namespace](source),
+		held, config := gate.HoldInformer(gates, informer.ListerWatcher[namespace](source),
 			informer.Config[namespace]{Name: "namespaces", Gears: gears.Informer[namespace](set), ResyncPeriod: time.Hour})
 		made := informer.NewSharedIndexInformer(held, config)
 		often, seldom := &pipeline{t: t}, &pipeline{t: t}
@@ -289,11 +289,11 @@ func TestGatesKeepAResyncForItsHandlers(t *testing.T) {
 		go func() { ended <- made.Run(ctx) }()
 		assert.Equal(t, []string{"add a"}, often.took())
 		assert.Equal(t, []string{"add a"}, seldom.took())
-		gates.Close(stage.G3, stage.Condition{})
+		gates.Close(gate.G3, gate.Condition{})
 		time.Sleep(time.Minute + time.Second)
 		assert.Empty(t, often.took())
 		time.Sleep(time.Minute) // now the other handler is due, too
-		gates.Open(stage.G3)
+		gates.Open(gate.G3)
 		assert.Equal(t, []string{"update a"}, often.took())
 		assert.Empty(t, seldom.took())
 		time.Sleep(time.Minute)
@@ -309,9 +309,9 @@ func TestGatesHoldOnlyChangesAtG1(t *testing.T) {
 		source := informertest.NewNamespaceSource()
 		source.Add(informertest.Namespace("old"))
 		source.SetStreamingList(informertest.StreamingSupported)
-		gates := stage.NewGates(t.Context(), nil)
-		gates.Close(stage.G1, stage.Condition{})
-		held, _ := stage.HoldInformer(gates, informer.ListerWatcher[namespace](source),
+		gates := gate.New(t.Context(), nil)
+		gates.Close(gate.G1, gate.Condition{})
+		held, _ := gate.HoldInformer(gates, informer.ListerWatcher[namespace](source),
 			informer.Config[namespace]{Name: "namespaces"})
 		w, err := held.Watch(t.Context(), api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, AllowWatchBookmarks: true})
 		require.NoError(t, err)
@@ -328,26 +328,26 @@ func TestGatesHoldOnlyChangesAtG1(t *testing.T) {
 		ended := make(chan struct{})
 		go func() { defer close(ended); _, _ = w.Next() }()
 		synctest.Wait()
-		require.Equal(t, []string{"old"}, keys(gates, stage.G1))
-		assert.Equal(t, "MODIFIED", gates.Waiting(stage.G1)[0].Event)
+		require.Equal(t, []string{"old"}, keys(gates, gate.G1))
+		assert.Equal(t, "MODIFIED", gates.Waiting(gate.G1)[0].Event)
 		w.Stop()
 		<-ended
-		assert.Empty(t, gates.Waiting(stage.G1))
+		assert.Empty(t, gates.Waiting(gate.G1))
 	})
 }
 
 // G6 holds the reflector's requests.
 func TestGatesHoldRequestsOfAReflector(t *testing.T) {
 	inPipeline(t, func(p *pipeline) {
-		p.gates.Close(stage.G6, stage.Condition{})
+		p.gates.Close(gate.G6, gate.Condition{})
 		p.source.Cut(nil)
 		p.source.Add(informertest.Namespace("a"))
-		require.NoError(p.t, p.gates.Await(p.t.Context(), stage.G6, 1), "a list or a watch, after a back-off")
+		require.NoError(p.t, p.gates.Await(p.t.Context(), gate.G6, 1), "a list or a watch, after a back-off")
 		time.Sleep(time.Hour)
-		assert.Len(p.t, p.gates.Waiting(stage.G6), 1)
+		assert.Len(p.t, p.gates.Waiting(gate.G6), 1)
 		assert.Empty(p.t, p.took())
 		answers(p.t, "Snapshot", func() { p.Snapshot() })
-		p.gates.Open(stage.G6)
+		p.gates.Open(gate.G6)
 		time.Sleep(time.Minute)
 		assert.Equal(p.t, []string{"add a"}, p.took())
 	})

@@ -1,4 +1,4 @@
-package stage
+package demo
 
 import (
 	"context"
@@ -6,33 +6,20 @@ import (
 	"strings"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
 
-// Teller returns the teller of the story.
-func (s *Stage) Teller() *story.Teller { return s.config.Teller }
-
-// Guide returns the reader's guide; nil if there is none.
-func (s *Stage) Guide() *Session { return s.config.Guide }
-
-// Gates returns the gates of what the scene starts on a bare stage.
-func (s *Stage) Gates() *Gates { return s.config.Gates }
-
-// Gears returns the gears of what the scene starts.
-func (s *Stage) Gears() gears.Set { return s.config.Gears }
-
 // Tell adds a beat.
 func (s *Stage) Tell(who story.Who, format string, args ...any) {
-	s.config.Teller.Tell(who, format, args...)
+	s.Teller.Tell(who, format, args...)
 }
 
 // Enter begins a stage of the story; see [story.State.Enter].
 func (s *Stage) Enter(name, now string) {
-	s.config.Teller.Update(func(state *story.State) { state.Enter(name, now, 0) })
+	s.Teller.Update(func(state *story.State) { state.Enter(name, now, 0) })
 }
 
 // objectsOf returns the script's client for a resource.
@@ -74,14 +61,14 @@ func (s *Stage) Fill(ctx context.Context) error {
 			}
 			made++
 			// Spread over FillTime, so that the bars can be seen to grow.
-			if err := wait.Sleep(ctx, s.config.FillTime*time.Duration(made)/time.Duration(all)-time.Since(began)); err != nil {
+			if err := wait.Sleep(ctx, s.FillTime*time.Duration(made)/time.Duration(all)-time.Since(began)); err != nil {
 				return err
 			}
 		}
 	}
 	s.Tell(story.You, "%d object[s] of %d types are in it: %s", made, len(content), s.inventory())
 	s.Enter("before the deletion", "the namespace is full and is about to be deleted")
-	return s.config.Teller.Await(ctx, func(state *story.State) bool {
+	return s.Teller.Await(ctx, func(state *story.State) bool {
 		return state.Total().Most >= all && state.Namespace.Phase != ""
 	})
 }
@@ -125,7 +112,7 @@ func (s *Stage) DeleteNamespace(ctx context.Context) error {
 
 // AwaitGone returns when the namespace has gone.
 func (s *Stage) AwaitGone(ctx context.Context) error {
-	return s.config.Teller.Await(ctx, func(state *story.State) bool { return state.Namespace.Phase == story.Gone })
+	return s.Teller.Await(ctx, func(state *story.State) bool { return state.Namespace.Phase == story.Gone })
 }
 
 // Emptied reports whether only objects with a finalizer are left.
@@ -137,7 +124,7 @@ func (s *Stage) Emptied(state *story.State) bool {
 
 // Await returns when the condition holds; see [story.Teller.Await].
 func (s *Stage) Await(ctx context.Context, holds func(*story.State) bool) error {
-	return s.config.Teller.Await(ctx, holds)
+	return s.Teller.Await(ctx, holds)
 }
 
 // ReleaseFinalizers removes the finalizer from the custom resources, as their operator does after
@@ -192,14 +179,14 @@ func (s *Stage) ShowContent(ctx context.Context) error {
 // Fault injects a fault into the server, and reports it.
 func (s *Stage) Fault(text string) (id string, err error) {
 	s.Tell(story.Demo, "a fault is injected into the server: --fault %s", text)
-	id, err = s.config.Faults.Add(text)
+	id, err = s.Faults.Add(text)
 	s.faults[id] = text
 	return id, err
 }
 
 // Repair removes a fault.
 func (s *Stage) Repair(id string) {
-	s.config.Faults.Remove(id)
+	s.Faults.Remove(id)
 }
 
 // ShowWhy reports the conditions of the namespace as kubectl describe shows them, if it still

@@ -1,4 +1,35 @@
-package stage
+// Package gate holds a run of the gears, and lets single items through. A gate is a decorator on a
+// seam between two gears. While it is closed, items wait in front of it, and everything else goes
+// on: timers, producers, other gates. Hooks cannot be gates, because some of them run under locks.
+//
+//	gate  holds                              decorates
+//	G1    a decoded watch event              reflector.ListerWatcher
+//	G2    the next pop of the delta queue    the informer's queue, which pops one key at a time then
+//	G3    what is stored, not distributed    the informer's processor
+//	G4    a handler call                     the handler, by informer.Config.WrapHandler
+//	G5    a key for a worker, after Get      the work queue
+//	G6    a request to the API server        ListerWatcher, and the clients of the deleter
+//	G7    a key before Done                  the work queue
+//
+// [New] returns the gates of a run, all open. [HoldInformer], [HoldQueue] and [HoldDeleter]
+// wire a run with them. A controller with gates has no time limit for a pass and none for a silent
+// watch, since an item may wait for an hour. A script or a page moves the items, by Close, Step,
+// RunTo, Open and Release.
+//
+// A guided scene ([Guide]) asks its reader a question and reveals the answer later. A [Session] is
+// one run of it: [Session.Ask] waits for the choice that the page sends. Until then the gates are
+// the scene's.
+//
+// No lock of a gear is held while an item waits, with any form of the gears, and its producers
+// never wait. The textbook's processor distributes under the informer's lock: G3 keeps what it is
+// given, and passes it on when the informer has left that lock. A gate passes items in their order.
+// Gates open for good when the run's context ends, and an item stops waiting when what it belongs
+// to ends: its watch, its informer, its queue, its request.
+//
+// What a script or a page does to the gates is an input of the recording, which also has lab.held
+// for each item that waits, lab.stepped for each that goes on alone, and lab.released for each gate
+// that was opened.
+package gate
 
 import (
 	"context"
@@ -9,26 +40,26 @@ import (
 	"orrery/internal/observe/trace"
 )
 
-// GateID is the name of a gate.
-type GateID string
+// ID is the name of a gate.
+type ID string
 
 // The gates, in the order of the pipeline.
 const (
-	G1 GateID = "G1" // a decoded watch event
-	G2 GateID = "G2" // the next pop
-	G3 GateID = "G3" // stored, not distributed
-	G4 GateID = "G4" // a handler call
-	G5 GateID = "G5" // a key for a worker
-	G6 GateID = "G6" // a request
-	G7 GateID = "G7" // a key before Done
+	G1 ID = "G1" // a decoded watch event
+	G2 ID = "G2" // the next pop
+	G3 ID = "G3" // stored, not distributed
+	G4 ID = "G4" // a handler call
+	G5 ID = "G5" // a key for a worker
+	G6 ID = "G6" // a request
+	G7 ID = "G7" // a key before Done
 )
 
 // IDs returns the names of all gates.
-func GateIDs() []GateID { return []GateID{G1, G2, G3, G4, G5, G6, G7} }
+func IDs() []ID { return []ID{G1, G2, G3, G4, G5, G6, G7} }
 
 // Item is what waits at a gate. Fields that a gate does not know are empty.
 type Item struct {
-	Gate     GateID
+	Gate     ID
 	Key      string
 	Event    string // G1: ADDED, MODIFIED, DELETED; G3, G4: add, update, delete
 	Verb     string // G6
@@ -38,13 +69,13 @@ type Item struct {
 	Failures int    // G5, G7
 }
 
-// Gates are the gates of one run. [NewGates] returns them open. All methods may be called from any
+// Gates are the gates of one run. [New] returns them open. All methods may be called from any
 // goroutine, and on nil Gates, which hold nothing.
 type Gates struct {
 	recorder *trace.Recorder
 
 	mu       sync.Mutex // a leaf, but for the recorder's
-	gates    map[GateID]*gate
+	gates    map[ID]*gate
 	runTo    *Condition // of a run: all gates are open; nil: none
 	arrivals uint64     // of items that had to wait
 	ended    bool       // nothing is held any more
@@ -66,11 +97,11 @@ type waiter struct {
 	passed chan struct{} // closed when the item may go on
 }
 
-// NewGates returns the gates of a run. They open for good when ctx ends. A nil recorder records
+// New returns the gates of a run. They open for good when ctx ends. A nil recorder records
 // nothing.
-func NewGates(ctx context.Context, recorder *trace.Recorder) *Gates {
-	g := &Gates{recorder: recorder, gates: map[GateID]*gate{}, changed: make(chan struct{})}
-	for _, id := range GateIDs() {
+func New(ctx context.Context, recorder *trace.Recorder) *Gates {
+	g := &Gates{recorder: recorder, gates: map[ID]*gate{}, changed: make(chan struct{})}
+	for _, id := range IDs() {
 		g.gates[id] = &gate{}
 	}
 	context.AfterFunc(ctx, g.end)
@@ -132,7 +163,7 @@ func (g *Gates) leave(w *waiter) {
 }
 
 // passLocked lets one item through, alone.
-func (g *Gates) passLocked(id GateID, i int) Item {
+func (g *Gates) passLocked(id ID, i int) Item {
 	gate := g.gates[id]
 	w := gate.waiting[i]
 	gate.waiting = slices.Delete(gate.waiting, i, i+1)
@@ -145,7 +176,7 @@ func (g *Gates) passLocked(id GateID, i int) Item {
 }
 
 // openLocked opens a gate and lets all items through.
-func (g *Gates) openLocked(id GateID) {
+func (g *Gates) openLocked(id ID) {
 	gate := g.gates[id]
 	if !gate.closed {
 		return
@@ -188,7 +219,7 @@ func (g *Gates) change(f func()) {
 
 // Close closes a gate: items that meet the condition wait, all if it is the zero Condition. Waiting
 // items that do not meet it go on. A run to a condition ends.
-func (g *Gates) Close(id GateID, only Condition) {
+func (g *Gates) Close(id ID, only Condition) {
 	g.change(func() {
 		g.inputLocked("close", string(id), only.String())
 		g.runTo = nil
@@ -205,7 +236,7 @@ func (g *Gates) Close(id GateID, only Condition) {
 }
 
 // Open opens a gate.
-func (g *Gates) Open(id GateID) {
+func (g *Gates) Open(id ID) {
 	g.change(func() {
 		if g.gates[id].closed {
 			g.inputLocked("open", string(id))
@@ -215,7 +246,7 @@ func (g *Gates) Open(id GateID) {
 }
 
 // Step lets the oldest item at a gate through. It returns false if none waits there.
-func (g *Gates) Step(id GateID) (item Item, ok bool) {
+func (g *Gates) Step(id ID) (item Item, ok bool) {
 	g.change(func() {
 		if ok = len(g.gates[id].waiting) > 0; ok {
 			g.inputLocked("step", string(id), g.gates[id].waiting[0].item.Key)
@@ -237,7 +268,7 @@ func (g *Gates) RunTo(condition Condition) {
 // Release opens every gate and ends a run to a condition.
 func (g *Gates) Release() {
 	g.change(func() {
-		if g.runTo != nil || slices.ContainsFunc(GateIDs(), func(id GateID) bool { return g.gates[id].closed }) {
+		if g.runTo != nil || slices.ContainsFunc(IDs(), func(id ID) bool { return g.gates[id].closed }) {
 			g.inputLocked("release")
 		}
 		g.releaseLocked()
@@ -246,7 +277,7 @@ func (g *Gates) Release() {
 
 func (g *Gates) releaseLocked() {
 	g.runTo = nil
-	for _, id := range GateIDs() {
+	for _, id := range IDs() {
 		g.openLocked(id)
 	}
 }
@@ -260,7 +291,7 @@ func (g *Gates) end() {
 }
 
 // Waiting returns the items that wait at a gate, the oldest first.
-func (g *Gates) Waiting(id GateID) (items []Item) {
+func (g *Gates) Waiting(id ID) (items []Item) {
 	if g == nil {
 		return nil
 	}
@@ -273,7 +304,7 @@ func (g *Gates) Waiting(id GateID) (items []Item) {
 }
 
 // Await blocks until at least n items wait at a gate. The error is the cause of ctx.
-func (g *Gates) Await(ctx context.Context, id GateID, n int) error {
+func (g *Gates) Await(ctx context.Context, id ID, n int) error {
 	for {
 		g.mu.Lock()
 		waiting, changed := len(g.gates[id].waiting), g.changed
@@ -291,7 +322,7 @@ func (g *Gates) Await(ctx context.Context, id GateID, n int) error {
 
 // Unused takes gates away at which nothing of the run arrives. It must be called before the gears
 // are made.
-func (g *Gates) Unused(ids ...GateID) {
+func (g *Gates) Unused(ids ...ID) {
 	g.change(func() {
 		for _, id := range ids {
 			g.gates[id].unused = true
@@ -300,7 +331,7 @@ func (g *Gates) Unused(ids ...GateID) {
 }
 
 // wire records that the run has a gate.
-func (g *Gates) wire(ids ...GateID) {
+func (g *Gates) wire(ids ...ID) {
 	g.change(func() {
 		for _, id := range ids {
 			g.gates[id].wired = !g.gates[id].unused
@@ -310,7 +341,7 @@ func (g *Gates) wire(ids ...GateID) {
 
 // holds reports whether a gate may hold items at present. A decorator that has to look for its item
 // asks first.
-func (g *Gates) holds(id GateID) bool {
+func (g *Gates) holds(id ID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.ended && (g.gates[id].closed || g.runTo != nil)
