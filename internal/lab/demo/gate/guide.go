@@ -111,7 +111,7 @@ func (s *Session) Answer(choice string) {
 	}
 }
 
-// Do carries out a command of the page in control: an answer, or one for the gates. Until the
+// Do carries out a command of a page: an answer, or one for the gates. Until the
 // answer the gates are the scene's, because its question is about what they hold.
 func (s *Session) Do(c view.Command) error {
 	if c.Do == "answer" {
@@ -124,7 +124,7 @@ func (s *Session) Do(c view.Command) error {
 	return s.Gates.Do(c)
 }
 
-// Release is called when no page is in control any more.
+// Release is called when no page is there any more.
 func (s *Session) Release() {
 	if s.over() {
 		s.Gates.Release()
@@ -150,7 +150,7 @@ func (s *Session) Reveal() {
 
 var _ view.Control = (*Gates)(nil)
 
-// Do carries out a command of the page in control.
+// Do carries out a command of a page.
 func (g *Gates) Do(c view.Command) error {
 	where, err := ParseCondition(c.Where)
 	if err != nil {

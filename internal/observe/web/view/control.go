@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"sync"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 
 // Control holds a run at its gates. Its methods may be called from any goroutine and do not wait.
 type Control interface {
-	// Do carries out a command of the page in control. The error is a sentence for its reader.
+	// Do carries out a command of a page. The error is a sentence for its reader.
 	Do(Command) error
 	// State returns the gates, and a channel that is closed when they change.
 	State() (state ControlState, changed <-chan struct{})
@@ -22,7 +21,7 @@ type Control interface {
 
 // Command is what a page asks for.
 type Command struct {
-	Do     string `json:"do"`               // take, close, open, step, run, release, answer
+	Do     string `json:"do"`               // close, open, step, run, release, answer
 	Gate   string `json:"gate,omitempty"`   // of close, open and step; a step without one takes the oldest item
 	Where  string `json:"where,omitempty"`  // a condition, of close and run
 	Choice string `json:"choice,omitempty"` // of answer: to the question of a guided scene
@@ -43,63 +42,45 @@ type GateState struct {
 	Waiting int    `json:"waiting"`
 }
 
-// absence is how long the gates stay closed without a page in control: enough to load it again.
+// absence is how long the gates stay closed without a page: enough to load it again.
 const absence = 10 * time.Second
 
-// errNotInControl is the answer to commands of other pages.
-var errNotInControl = errors.New("another page is in control; close it first")
-
-// controls knows which page is in control. The first page that asks is, until it goes.
+// controls counts the pages, each of which may send commands. Without a page nobody could open the
+// gates.
 type controls struct {
 	control Control
 
-	mu      sync.Mutex
-	page    *websocket.Conn // in control; nil: none
-	away    *time.Timer     // since the page in control has gone
-	changed chan struct{}   // closed when page changes
+	mu    sync.Mutex // guards the fields below
+	pages int
+	away  *time.Timer // since the last page has gone
 }
 
-func newControls(control Control) *controls {
-	return &controls{control: control, changed: make(chan struct{})}
-}
-
-// do carries out the command of a page, which takes control if no page has it.
-func (c *controls) do(page *websocket.Conn, command Command) error {
+// enter is called when a page has come.
+func (c *controls) enter() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.page == nil {
-		if c.away != nil {
-			c.away.Stop()
-		}
-		c.setLocked(page)
-	}
-	switch {
-	case command.Do == "take":
-		return nil
-	case c.page != page:
-		return errNotInControl
-	}
-	return c.control.Do(command)
+	c.pages++
+	c.stay()
 }
 
-func (c *controls) setLocked(page *websocket.Conn) {
-	c.page = page
-	close(c.changed)
-	c.changed = make(chan struct{})
+// stay keeps the gates as they are.
+func (c *controls) stay() {
+	if c.away != nil {
+		c.away.Stop()
+	}
 }
 
-// leave is called when a page has gone. Without a page in control the gates open after a while.
-func (c *controls) leave(page *websocket.Conn) {
+// leave is called when a page has gone. Without a page the gates open after a while.
+func (c *controls) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.page != page {
+	if c.pages--; c.pages > 0 {
 		return
 	}
-	c.setLocked(nil)
 	c.away = time.AfterFunc(absence, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.page == nil {
+		if c.pages == 0 {
 			c.control.Release()
 		}
 	})
@@ -109,17 +90,13 @@ func (c *controls) leave(page *websocket.Conn) {
 func (c *controls) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.away != nil {
-		c.away.Stop()
-	}
+	c.stay()
 	c.control.Release()
 }
 
 // controlMessage is a message to a page.
 type controlMessage struct {
 	ControlState
-	Yours bool   `json:"yours"` // the page is in control
-	Taken bool   `json:"taken"` // a page is in control
 	Error string `json:"error,omitempty"`
 }
 
@@ -127,14 +104,11 @@ type controlMessage struct {
 const pause = 50 * time.Millisecond
 
 // tell sends the state of the gates to a page, and the errors of its commands, until ctx ends.
-func (c *controls) tell(ctx context.Context, page *websocket.Conn, errs <-chan error, send func(text []byte) error) {
+func (c *controls) tell(ctx context.Context, errs <-chan error, send func(text []byte) error) {
 	var failed error
 	for {
 		state, changed := c.control.State()
-		c.mu.Lock()
-		message := controlMessage{ControlState: state, Yours: c.page == page, Taken: c.page != nil}
-		pageChanged := c.changed
-		c.mu.Unlock()
+		message := controlMessage{ControlState: state}
 		if failed != nil {
 			message.Error = failed.Error()
 		}
@@ -148,7 +122,6 @@ func (c *controls) tell(ctx context.Context, page *websocket.Conn, errs <-chan e
 		failed = nil
 		select {
 		case <-changed:
-		case <-pageChanged:
 		case failed = <-errs:
 		case <-ctx.Done():
 			return
@@ -163,15 +136,16 @@ func (c *controls) tell(ctx context.Context, page *websocket.Conn, errs <-chan e
 	}
 }
 
-// hear reads the commands of a page until it goes.
+// hear carries out the commands of a page until it goes.
 func (c *controls) hear(page *websocket.Conn, errs chan<- error) {
-	defer c.leave(page)
+	c.enter()
+	defer c.leave()
 	for {
 		var command Command
 		if err := page.ReadJSON(&command); err != nil {
 			return
 		}
-		if err := c.do(page, command); err != nil {
+		if err := c.control.Do(command); err != nil {
 			select {
 			case errs <- err:
 			default: // the page has not read the last ones

@@ -50,7 +50,7 @@ func newHub(source Source, control Control) *hub {
 		upgrade: websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }},
 	}
 	if control != nil {
-		h.control = newControls(control)
+		h.control = &controls{control: control}
 	}
 	return h
 }
@@ -125,7 +125,7 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request) {
 	})
 	h.running.Go(func() { ping(ctx, conn) })
 	if h.control != nil {
-		h.running.Go(func() { h.control.tell(ctx, conn, errs, send) })
+		h.running.Go(func() { h.control.tell(ctx, errs, send) })
 	}
 	h.follow(ctx, send)
 	_ = conn.WriteControl( // an error means that the client has gone

@@ -30,7 +30,7 @@ type Config struct {
 	Port int
 	// Source, if not nil, is the run that the page shows as it goes on.
 	Source Source
-	// Control, if not nil, holds the run of Source. One page at a time may send it commands.
+	// Control, if not nil, holds the run of Source. Every page may send it commands.
 	Control Control
 	// Recording, if not nil and without a Source, opens the file that the page shows. The server
 	// closes it.

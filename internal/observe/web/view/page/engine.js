@@ -64,7 +64,6 @@ export class Engine {
     address.protocol = "ws:";
     const socket = this.#socket = new WebSocket(address);
     let began = false;
-    socket.onopen = () => this.command({ do: "take" });
     socket.onmessage = ({ data }) => {
       if (data.startsWith('{"control":')) { this.tell({ kind: "control", ...JSON.parse(data).control }); return; }
       if (!began) this.ask("begin");

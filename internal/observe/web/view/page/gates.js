@@ -1,4 +1,4 @@
-// Hold: the gates of a run in the laboratory, which the page in control closes, steps and opens.
+// Hold: the gates of a run in the laboratory, which the page closes, steps and opens.
 import { html, useLayoutEffect, useRef } from "orrery/htm-preact.js";
 import { text } from "orrery/text.js";
 
@@ -12,7 +12,6 @@ export class Gates {
     this.send = send;
   }
 
-  get mine() { return Boolean(this.control) && (this.control.yours || !this.control.taken); }
   get closed() { return this.control?.gates.filter(g => g.closed) ?? []; }
 
   // toggle closes or opens a gate: of the informer or the queue that is shown, if there are several.
@@ -52,15 +51,14 @@ export function held(state) {
 // GateBar has a button for each gate, and what moves the items.
 export function GateBar({ gates, asking, ask }) {
   if (!gates.control) return null;
-  const { control, mine } = gates, any = gates.closed.length > 0;
+  const { control } = gates, any = gates.closed.length > 0;
   return html`<span class="gates" role="group" aria-label=${text("gates")}>
-    <button class="hold" aria-pressed=${gates.holds} disabled=${!mine} title="h" onClick=${() => gates.hold()}>${text(gates.holds ? "release" : "hold")}</button>
-    ${control.gates.map(g => html`<button class="gate" data-gate=${g.name} aria-pressed=${g.closed} disabled=${!mine || !g.wired} aria-label=${`${g.name}: ${text("gate-" + g.name)}`}
+    <button class="hold" aria-pressed=${gates.holds} title="h" onClick=${() => gates.hold()}>${text(gates.holds ? "release" : "hold")}</button>
+    ${control.gates.map(g => html`<button class="gate" data-gate=${g.name} aria-pressed=${g.closed} disabled=${!g.wired} aria-label=${`${g.name}: ${text("gate-" + g.name)}`}
       title=${`${g.name}: ${text(g.wired ? "gate-" + g.name : "gate-none")}${g.where ? "\n" + g.where : ""}`} onClick=${() => gates.toggle(g.name)}>${g.name}${g.waiting ? html`<b> ${g.waiting}</b>` : ""}</button>`)}
-    <button class="step" disabled=${!mine || !any} title="n" onClick=${() => gates.step()}>${text("step")}</button>
+    <button class="step" disabled=${!any} title="n" onClick=${() => gates.step()}>${text("step")}</button>
     ${asking ? html`<${RunTo} gates=${gates} done=${() => ask(false)}/>`
-      : html`<button class="run" disabled=${!mine} title="g" aria-pressed=${Boolean(control.runTo)} onClick=${() => ask(true)}>${control.runTo ? "→ " + control.runTo : text("run-to")}</button>`}
-    ${!mine && html`<span class="warn">${text("not-in-control")}</span>`}</span>`;
+      : html`<button class="run" title="g" aria-pressed=${Boolean(control.runTo)} onClick=${() => ask(true)}>${control.runTo ? "→ " + control.runTo : text("run-to")}</button>`}</span>`;
 }
 
 let typed = ""; // the last condition, which may have been wrong

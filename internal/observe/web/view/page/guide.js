@@ -16,8 +16,8 @@ const keys = {
 const separator = " | ";
 
 // Guide shows the chapter of the scene. From the question on it has a button for each choice, and the answer when the reader has
-// chosen and the recording has got there. A page that only watches a run cannot choose: another one does.
-export function Guide({ view, chosen, choose, watches }) {
+// chosen and the recording has got there.
+export function Guide({ view, chosen, choose }) {
   const { lab } = view.state, { scene } = view.header;
   const choices = lab.choices ? lab.choices.split(separator) : [];
   const answer = chosen || lab.answer ? view.answer : "";
@@ -29,8 +29,8 @@ export function Guide({ view, chosen, choose, watches }) {
     <div class="asked">${choices.length === 0 ? html`<p class="quiet">${text("guide-wait")}</p>` : html`
       <h3 id="question">${text(`guide-${scene}-question`)}</h3>
       <div class="choices" role="group" aria-labelledby="question">${choices.map(choice => html`<button class=${sign(choice, chosen, answer)[1]} aria-pressed=${chosen === choice}
-        disabled=${watches || chosen !== "" || answer !== ""} onClick=${() => choose(choice)}>${sign(choice, chosen, answer)[0]}${choice}</button>`)}</div>
-      <p role="alert" class=${"verdict" + (answer && chosen && chosen !== answer ? " wrong" : "")}>${watches && asks ? text("not-in-control") : verdict(view.header, chosen, answer)}</p>`}</div></section>`;
+        disabled=${chosen !== "" || answer !== ""} onClick=${() => choose(choice)}>${sign(choice, chosen, answer)[0]}${choice}</button>`)}</div>
+      <p role="alert" class=${"verdict" + (answer && chosen && chosen !== answer ? " wrong" : "")}>${verdict(view.header, chosen, answer)}</p>`}</div></section>`;
 }
 
 // sign is what a button shows before its choice, and its class.

@@ -162,7 +162,7 @@ function App({ engine, initial }) {
       <button class="plain" onClick=${changeLanguage}>${text("language")}</button>
       <button class="plain" onClick=${changeTheme} aria-label=${text("theme")} title=${text("theme")}>◐</button>
       <button class="plain" onClick=${() => setDialog({ kind: "help" })} aria-label=${text("help")} title=${text("help")}>?</button></div>
-    ${shot.guided && html`<${Guide} view=${view} chosen=${chosen} choose=${answer} watches=${gates.control !== null && !gates.mine}/>`}
+    ${shot.guided && html`<${Guide} view=${view} chosen=${chosen} choose=${answer}/>`}
     <div class="row1"><${Requests} view=${view}/><${Reflector} view=${view}/><${FIFO} view=${view}/><${Indexer} view=${view}/><${Listeners} view=${view}/></div>
     <div class="row2"><${Queue} view=${view}/><${Workers} view=${view}/><${Namespace} view=${view}/></div>
     <${Story} view=${view}/>
@@ -249,13 +249,13 @@ function keyPressed(event, page) {
     q: () => document.querySelector(".choices button")?.focus(), Escape: () => page.notice ? page.setNotice("") : page.select(""),
   };
   const live = page.mode === "live" && !page.over;
-  if (gates.mine) {
+  if (gates.control) {
     if (live) actions.n = () => gates.closed.length > 0 ? gates.step() : page.setNotice(text("no-gate-closed"));
     actions.h = () => gates.hold();
     actions.g = () => page.setAsking(true);
     for (const gate of gates.control.gates) actions[gate.name.slice(1)] = () => gate.wired ? gates.toggle(gate.name) : page.setNotice(`${gate.name}: ${text("gate-none")}`);
   } else {
-    const why = () => page.setNotice(text(gates.control ? "not-in-control" : "no-gates"));
+    const why = () => page.setNotice(text("no-gates"));
     for (const key of ["h", "g", "1", "2", "3", "4", "5", "6", "7"]) actions[key] = why;
     if (live) actions.n = why;
   }
