@@ -13,36 +13,73 @@ import (
 	"orrery/wait"
 )
 
+// passLog logs the passes of a controller and the story of each key.
+type passLog struct {
+	*Logger
+	controller string
+	fields     func(line *zerolog.Event, key string) *zerolog.Event // of each line
+	stories    *stories
+}
+
+// line adds the key and the pass to a line.
+func (l *passLog) line(line *zerolog.Event, key string) *zerolog.Event {
+	return l.passes.of(l.controller, key, l.fields(line, key))
+}
+
+// pass begins a line that is written with -v1.
+func (l *passLog) pass(key string) *zerolog.Event { return l.line(l.at(verbosityPasses), key) }
+
+// news begins a line at the given level, or at -v1 if the same text was logged for this key within
+// the last minute.
+func (l *passLog) news(level zerolog.Level, key, text string) *zerolog.Event {
+	if l.stories.isNews(key, text) {
+		return l.line(l.zero.WithLevel(level), key)
+	}
+	return l.pass(key)
+}
+
+func (l *passLog) begun(ctx context.Context, key string) context.Context {
+	return l.passes.begin(ctx, l.controller, key)
+}
+
+func (l *passLog) started(key string) { l.pass(key).Msg("pass started") }
+
+func (l *passLog) panicked(key string, err *wait.Panic) {
+	l.line(l.Error(), key).Err(err).Bytes("stack", err.Stack).Msg("pass panicked, retrying")
+}
+
+// failed logs the end of a pass with an error.
+func (l *passLog) failed(key string, took time.Duration, failures int, err error) {
+	if errors.Is(err, controller.ErrCutShort) || leaderelection.IsLost(err) {
+		l.line(l.Warn(), key).Dur("took_s", rounded(took)).Err(err).
+			Msg("pass interrupted, the next run or leader repeats it")
+		return
+	}
+	l.news(zerolog.WarnLevel, key, err.Error()).Dur("took_s", rounded(took)).Int("failures", failures).Err(err).
+		Msg("pass failed, retrying")
+}
+
 // Controller returns hooks that log the passes of a controller.
 func (l *Logger) Controller(name string) *controller.PoolTrace {
-	log := &controllerLog{Logger: l, name: name, stories: newStories()}
-	return &controller.PoolTrace{
-		PassContext: func(ctx context.Context, key string) context.Context { return l.passes.begin(ctx, name, key) },
-		PassStarted: log.passStarted,
-		PassDone:    log.passDone,
+	log := &passLog{
+		Logger: l, controller: name, stories: newStories(),
+		fields: func(line *zerolog.Event, key string) *zerolog.Event {
+			return line.Str("controller", name).Str("key", key)
+		},
 	}
-}
-
-// controllerLog logs the story of each key.
-type controllerLog struct {
-	*Logger
-	name    string
-	stories *stories
-}
-
-func (l *controllerLog) passStarted(key string) {
-	l.line(l.at(verbosityPasses), key).Msg("pass started")
+	return &controller.PoolTrace{PassContext: log.begun, PassStarted: log.started, PassDone: log.done}
 }
 
 // ordinaryConflicts is how many conflicts in a row are logged at -v1 only. After each write, also
 // the controller's own, the store of an informer is behind for a moment.
 const ordinaryConflicts = 3
 
-func (l *controllerLog) passDone(key string, took time.Duration, failures int, after time.Duration, err error) {
-	defer l.passes.end(l.name, key)
+// done logs the end of a pass of any controller but that of namespaces.
+func (l *passLog) done(key string, took time.Duration, failures int, after time.Duration, err error) {
+	defer l.passes.end(l.controller, key)
 	if err == nil {
 		l.stories.end(key)
-		line := l.line(l.at(verbosityPasses), key).Dur("took_s", rounded(took))
+		line := l.pass(key).Dur("took_s", rounded(took))
 		if after > 0 {
 			line = line.Dur("next_look_in_s", rounded(after))
 		}
@@ -50,26 +87,14 @@ func (l *controllerLog) passDone(key string, took time.Duration, failures int, a
 		return
 	}
 	if panicked, ok := errors.AsType[*wait.Panic](err); ok {
-		l.line(l.Error(), key).Err(err).Bytes("stack", panicked.Stack).Msg("pass panicked, retrying")
+		l.panicked(key, panicked)
 		return
 	}
-	if errors.Is(err, controller.ErrCutShort) || leaderelection.IsLost(err) {
-		l.line(l.Warn(), key).Dur("took_s", rounded(took)).Err(err).Msg("pass interrupted, the next run or leader repeats it")
-		return
-	}
-	line := l.at(verbosityPasses)
 	if api.IsConflict(err) && failures <= ordinaryConflicts {
-		l.line(line, key).Int("failures", failures).Err(err).Msg("conflict, the object has changed, retrying on the new state")
+		l.pass(key).Int("failures", failures).Err(err).
+			Msg("conflict, the object has changed, retrying on the new state")
 		return
 	}
 	l.stories.begin(key, "")
-	if l.stories.isNews(key, err.Error()) {
-		line = l.Warn()
-	}
-	l.line(line, key).Dur("took_s", rounded(took)).Int("failures", failures).Err(err).Msg("pass failed, retrying")
-}
-
-// line adds the controller, the key and the pass to a line.
-func (l *controllerLog) line(line *zerolog.Event, key string) *zerolog.Event {
-	return l.passes.of(l.name, key, line.Str("controller", l.name).Str("key", key))
+	l.failed(key, took, failures, err)
 }

@@ -108,7 +108,7 @@ const (
 	// cluster needs to say what is wrong with it.
 	longestText = 16 << 10
 	// longestLine is how many bytes all strings of a line may have before the others are cut to
-	// shortText. The sink must have room for it.
+	// shortText.
 	longestLine = 64 << 10
 	shortText   = 256
 )

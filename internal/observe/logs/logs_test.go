@@ -2,11 +2,14 @@ package logs_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,12 +21,14 @@ import (
 	"orrery/controller"
 	"orrery/controller/leaderelection"
 	"orrery/informer"
+	"orrery/informer/informertest"
 	"orrery/informer/reflector"
 	"orrery/internal/observe/logs"
 	"orrery/nsctl"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 type log = *logs.Logger
@@ -292,6 +297,24 @@ func TestWhatTheLogSays(t *testing.T) {
 			}
 			trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
 		}, slices.Repeat([]string{"event could not be applied"}, 3)},
+		"a handler that panics for each of a thousand events, once a minute": {0, func(l log) {
+			trace, handler := l.Informer(), informer.HandlerInfo{Informer: "pods", Handler: "h"}
+			var fail func(depth int) (p *wait.Panic)
+			fail = func(depth int) (p *wait.Panic) {
+				defer func() { p = wait.NewPanic(recover()) }()
+				panic(errors.New(strconv.Itoa(depth)))
+			}
+			panicked := func(kind informer.EventKind, key int) {
+				l.Panic("*errors.errorString", fail(key).Stack)
+				trace.HandlerPanicked(handler, kind, strconv.Itoa(key), nil)
+			}
+			for i := range 1000 {
+				panicked(informer.EventUpdate, i)
+			}
+			panicked(informer.EventDelete, 0)
+			time.Sleep(time.Minute)
+			panicked(informer.EventUpdate, 1)
+		}, slices.Repeat([]string{"panic in this program, continuing", "handler panicked"}, 3)},
 		"panics of one place that differ by their names": {0, func(l log) {
 			for _, name := range []string{"*errors.errorString", "runtime.boundsError", "runtime.boundsError"} {
 				l.Panic(name, []byte("main.f()\n\t/main.go:1 +0x1\n"))
@@ -311,91 +334,127 @@ func TestWhatTheLogSays(t *testing.T) {
 
 // Lines begin with what they are about.
 func TestWhatALineHas(t *testing.T) {
+	conflict := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 409, Reason: api.ReasonConflict, Message: "modified"})
+	refused := errors.New("no")
+	const failed = "WARN  pass failed, retrying controller=things key=a error=no failures=1 took_s=1"
 	for _, c := range []struct {
 		verbosity int
-		want      string
 		story     func(log)
+		want      []string
 	}{
-		{0, "INFO  condition holds namespace=a condition=NamespaceContentRemaining reason=R detail=pods", func(l log) {
+		{0, func(l log) {
 			l.Namespaces().ConditionsUpdated("a", []api.NamespaceCondition{{
 				Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "R", Message: "pods",
 			}})
+		}, []string{"INFO  condition holds namespace=a condition=NamespaceContentRemaining reason=R detail=pods"}},
+		{0, func(l log) { l.Namespaces().PassDone("a", 28087237*time.Nanosecond, 2, refused) }, []string{
+			"WARN  pass failed, retrying namespace=a error=no failures=2 took_s=0.028",
 		}},
-		{0, "WARN  pass failed, retrying namespace=a error=no failures=2 took_s=0.028", func(l log) {
-			l.Namespaces().PassDone("a", 28087237*time.Nanosecond, 2, errors.New("no"))
-		}},
-		{0, "INFO  content remains and needs time namespace=a estimate_s=30 next_look_in_s=16 took_s=1", func(l log) {
-			l.Namespaces().PassDone("a", time.Second, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
-		}},
-		{0, "INFO  dry run: would delete namespace=a resource=pods behind_pods=0 ending=0 held=2 items=4", func(l log) {
+		{0, func(l log) {
 			found := nsctl.Found{ToDelete: 4, Held: 2, Names: make([]string, 6)}
 			l.Namespaces().WouldDelete("a", api.PodsResource, found, nil)
-		}},
-		{0, "WARN  lost leadership, stopping at once", func(l log) { // the last line of the run says why
+		}, []string{"INFO  dry run: would delete namespace=a resource=pods behind_pods=0 ending=0 held=2 items=4"}},
+		{0, func(l log) { // the last line of the run says why
 			l.Election().Lost(&leaderelection.LostError{Lease: "kube-system/orrery"})
-		}},
-		{1, `DEBUG the API server warns reconcile_id=pass-1 warning="it is deprecated"`, func(l log) {
+		}, []string{"WARN  lost leadership, stopping at once"}},
+		{1, func(l log) {
 			l.Requests().Warning(restclient.Warning{Code: 299, Text: "it is deprecated", Origin: "pass-1"})
-		}},
-		{0, "WARN  " + slowStart + " method=GET path=/version error=no attempts=2 waited_s=3", func(l log) {
+		}, []string{`DEBUG the API server warns reconcile_id=pass-1 warning="it is deprecated"`}},
+		{0, func(l log) {
 			trace, version := l.Requests(), restclient.RequestInfo{Method: "GET", Path: "/version"}
 			for version.Attempt = range 3 {
 				trace.RequestStart(version)
-				trace.Retry(version, 2*time.Second, errors.New("no"))
+				trace.Retry(version, 2*time.Second, refused)
 				time.Sleep(1400 * time.Millisecond)
 			}
 			trace.Finished(version, restclient.RequestResult{})
+		}, []string{"WARN  " + slowStart + " method=GET path=/version error=no attempts=2 waited_s=3"}},
+		{0, func(l log) { // the time since the deletion timestamp, not since it was seen
+			trace, shop := l.Namespaces(), namespace("shop")
+			deleted := api.NewTime(time.Now().Add(-time.Minute))
+			shop.DeletionTimestamp = &deleted
+			trace.Finalized("unknown", nil)
+			trace.Enqueued(shop, 0)
+			trace.Deleted("shop", 3)
+			trace.Deleted("shop", 4)
+			trace.Deleted("another", 5)
+			trace.Finalized("shop", nil)
+		}, []string{
+			"INFO  namespace finalized namespace=unknown",
+			"INFO  namespace is being deleted namespace=shop first_look_in_s=0",
+			"INFO  namespace finalized namespace=shop after_s=60 objects=7",
 		}},
+		{0, func(l log) { // nobody knows how long a finalizer stays; a line a minute
+			trace := l.Namespaces()
+			holds := func(status api.ConditionStatus) []api.NamespaceCondition {
+				return []api.NamespaceCondition{{Type: api.NamespaceFinalizersRemaining, Status: status}}
+			}
+			trace.Enqueued(namespace("a"), 0)
+			trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
+			trace.ConditionsUpdated("a", holds(api.ConditionTrue))
+			trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 15})
+			trace.ConditionsKept("a", holds(api.ConditionTrue))
+			trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 15})
+			trace.ConditionsUpdated("a", holds(api.ConditionFalse))
+		}, []string{
+			"INFO  namespace is being deleted namespace=a first_look_in_s=0",
+			"INFO  content remains and needs time namespace=a estimate_s=30 next_look_in_s=16 took_s=0",
+			"INFO  condition holds namespace=a condition=NamespaceFinalizersRemaining reason= detail=",
+			"INFO  content remains, finalizers of other controllers hold it namespace=a next_look_in_s=8 took_s=0",
+		}},
+		{0, func(l log) { // the same text once, until a pass has succeeded
+			trace := l.Controller("things")
+			trace.PassStarted("a")
+			trace.PassDone("a", time.Second, 0, time.Minute, nil)
+			for failures := range 3 {
+				trace.PassDone("a", time.Second, failures+1, 0, refused)
+			}
+			trace.PassDone("a", time.Second, 0, 0, nil)
+			trace.PassDone("a", time.Second, 1, 0, refused)
+			trace.PassDone("b", time.Second, 1, 0, &wait.Panic{Value: "broken", Stack: []byte("here")})
+			trace.PassDone("c", time.Second, 1, 0, controller.ErrCutShort)
+		}, []string{
+			failed, failed,
+			`ERROR pass panicked, retrying controller=things key=b error="panic: broken" stack=here`,
+			`WARN  pass interrupted, the next run or leader repeats it controller=things key=c ` +
+				`error="the controller is stopping, and the time to finish the pass has passed: context canceled" took_s=1`,
+		}},
+		{1, func(l log) { // a line of a pass has its name
+			trace := l.Controller("things")
+			id := restclient.OriginOf(trace.PassContext(t.Context(), "a"))
+			trace.PassStarted("a")
+			trace.PassDone("a", time.Second, 0, time.Minute, nil)
+			trace.PassStarted("a")
+			l.Info().Str("id", id).Msg("it was")
+		}, []string{
+			"DEBUG pass started reconcile_id=ID controller=things key=a",
+			"DEBUG pass done reconcile_id=ID controller=things key=a next_look_in_s=60 took_s=1",
+			"DEBUG pass started controller=things key=a",
+			"INFO  it was id=ID",
+		}},
+		{0, func(l log) { // the cache of an informer lags, so a conflict is ordinary until it repeats
+			trace := l.Controller("things")
+			for failures := range 6 {
+				trace.PassDone("a", time.Second, failures+1, 0, conflict)
+			}
+		}, []string{"WARN  pass failed, retrying controller=things key=a error=modified failures=4 took_s=1"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
 			c.story(logs.New(logs.Config{Writer: &out, Verbosity: c.verbosity}))
 			synctest.Wait()
-			_, line, _ := strings.Cut(out.String(), " ")
-			assert.Equal(t, c.want+"\n", line)
+			var got []string
+			for line := range strings.Lines(passID.ReplaceAllString(out.String(), "id=ID")) {
+				_, line, _ = strings.Cut(strings.TrimSpace(line), " ")
+				got = append(got, line)
+			}
+			assert.Equal(t, c.want, got)
 		})
 	}
 }
 
-// A namespace that is gone says how long that took, and how much there was.
-func TestAFinalizedNamespaceSaysWhatItTook(t *testing.T) {
-	reported := lines(t, 0, func(l log) {
-		trace := l.Namespaces()
-		shop := namespace("shop")
-		deleted := api.NewTime(time.Now().Add(-time.Minute))
-		shop.DeletionTimestamp = &deleted
-		trace.Finalized("unknown", nil)
-		trace.Enqueued(shop, 0)
-		trace.Deleted("shop", 3)
-		trace.Deleted("shop", 4)
-		trace.Deleted("another", 5)
-		trace.Finalized("shop", nil)
-	})
-	assert.NotContains(t, reported[0], "after_s", "this process has not seen its deletion")
-	assert.Equal(t, 7.0, reported[2]["objects"])
-	assert.InDelta(t, 60, reported[2]["after_s"], 30, "since its deletion timestamp, not since it was seen")
-}
-
-// Nobody knows how long a finalizer stays.
-func TestAFinalizerHasNoEstimate(t *testing.T) {
-	holds := []api.NamespaceCondition{{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionTrue}}
-	gone := []api.NamespaceCondition{{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse}}
-	reported := lines(t, 0, func(l log) {
-		trace := l.Namespaces()
-		trace.Enqueued(namespace("a"), 0)
-		trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
-		trace.ConditionsUpdated("a", holds)
-		trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 15})
-		trace.ConditionsKept("a", holds)
-		trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 15})
-		trace.ConditionsUpdated("a", gone)
-	})
-	const held = "content remains, finalizers of other controllers hold it"
-	want := []string{"namespace is being deleted", "content remains and needs time", "condition holds", held}
-	assert.Equal(t, want, messages(reported), "once a minute")
-	assert.Equal(t, 30.0, reported[1]["estimate_s"])
-	assert.NotContains(t, reported[3], "estimate_s")
-}
+// passID is a pass of a logger of its own, which has a random name.
+var passID = regexp.MustCompile(`id=[a-z0-9]{6}-1\b`)
 
 func count(lines []string, wanted string) int {
 	n := 0
@@ -511,6 +570,39 @@ func TestInformersReportTrouble(t *testing.T) {
 	text, err := json.Marshal(all)
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), secret, "a log never holds the content of objects")
+}
+
+// A handler hangs for an hour. The log reports the handler, its event, the time, and the backlog
+// a few times.
+func TestAHandlerThatHangsIsInTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reported := lines(t, 0, func(l log) {
+			release := make(chan struct{})
+			source := informertest.NewNamespaceSource()
+			inf := informer.NewSharedIndexInformer(source, informer.Config[*api.Namespace]{Name: "namespaces", Trace: l.Informer()})
+			_, err := inf.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.Namespace]{
+				AddFunc: func(*api.Namespace, bool) { <-release },
+			}, informer.HandlerOptions{Name: "hangs"})
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancel(context.Background())
+			done := make(chan struct{})
+			go func() { defer close(done); _ = inf.Run(ctx) }()
+			for _, name := range []string{"a", "b", "c"} {
+				synctest.Wait()
+				source.Add(informertest.Namespace(name))
+			}
+			time.Sleep(time.Hour)
+			close(release)
+			cancel()
+			<-done
+		})
+		require.Len(t, reported, 7)
+		assert.Equal(t, map[string]any{
+			"level": "warn", "message": "handler does not return", "informer": "namespaces", "handler": "hangs", "event": "add",
+			"key": "a", "running_s": 60.0, "pending": 3.0,
+		}, reported[1])
+		assert.Equal(t, 32*60.0, reported[6]["running_s"])
+	})
 }
 
 // A queue without a trace does not read the clock.

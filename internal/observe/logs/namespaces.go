@@ -11,47 +11,32 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"orrery/controller"
 	"orrery/controller/leaderelection"
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 // namespaceController is the controller whose passes are logged here.
 const namespaceController = "namespace-controller"
 
+// namespaceLog logs the story of each deletion.
+type namespaceLog struct{ passLog }
+
 // Namespaces returns hooks that log the deletion of namespaces.
 func (l *Logger) Namespaces() *nsctl.Trace {
-	log := &namespaceLog{Logger: l, stories: newStories()}
+	log := &namespaceLog{passLog{
+		Logger: l, controller: namespaceController, stories: newStories(),
+		fields: func(line *zerolog.Event, key string) *zerolog.Event { return line.Str("namespace", key) },
+	}}
 	return &nsctl.Trace{
-		Enqueued: log.enqueued,
-		PassContext: func(ctx context.Context, namespace string) context.Context {
-			return l.passes.begin(ctx, namespaceController, namespace)
-		},
-		PassStarted:       log.passStarted,
-		Discovered:        log.discovered,
-		EmptinessChecked:  log.emptinessChecked,
-		TypeDeleted:       log.typeDeleted,
-		Deleted:           log.deleted,
-		WouldDelete:       log.wouldDelete,
-		NoToken:           log.noToken,
-		Conflict:          log.conflict,
-		ConditionsUpdated: log.conditionsUpdated,
-		ConditionsKept:    log.conditionsKept,
-		ConditionsFailed:  log.conditionsFailed,
-		Finalized:         log.finalized,
-		PassStuck:         log.passStuck,
-		PassPanicked:      log.passPanicked,
-		PassDone:          log.passDone,
+		Enqueued: log.enqueued, PassContext: log.begun, PassStarted: log.started, Discovered: log.discovered,
+		EmptinessChecked: log.emptinessChecked, TypeDeleted: log.typeDeleted, Deleted: log.deleted,
+		WouldDelete: log.wouldDelete, NoToken: log.noToken, Conflict: log.conflict,
+		ConditionsUpdated: log.conditionsUpdated, ConditionsKept: log.conditionsKept,
+		ConditionsFailed: log.conditionsFailed, Finalized: log.finalized, PassStuck: log.passStuck,
+		PassPanicked: log.panicked, PassDone: log.passDone,
 	}
-}
-
-// namespaceLog logs the story of each deletion.
-type namespaceLog struct {
-	*Logger
-	stories *stories
 }
 
 func (l *namespaceLog) enqueued(namespace *api.Namespace, after time.Duration) {
@@ -64,17 +49,13 @@ func (l *namespaceLog) enqueued(namespace *api.Namespace, after time.Duration) {
 	l.at(verbosityPasses).Str("namespace", namespace.Name).Dur("next_look_in_s", after).Msg("namespace has changed")
 }
 
-func (l *namespaceLog) passStarted(namespace string) {
-	l.line(l.at(verbosityPasses), namespace).Msg("pass started")
-}
-
 func (l *namespaceLog) discovered(namespace string, types int, err error) {
 	if err != nil {
 		// The end of the pass is logged without -v.
-		l.line(l.at(verbosityPasses), namespace).Int("types", types).Err(err).Msg("discovery is incomplete, the namespace cannot be finalized yet")
+		l.pass(namespace).Int("types", types).Err(err).Msg("discovery is incomplete, the namespace cannot be finalized yet")
 		return
 	}
-	l.line(l.at(verbosityPasses), namespace).Int("types", types).Msg("resource types discovered")
+	l.pass(namespace).Int("types", types).Msg("resource types discovered")
 }
 
 func (l *namespaceLog) emptinessChecked(ctx context.Context, types, seen int, took time.Duration) {
@@ -84,9 +65,9 @@ func (l *namespaceLog) emptinessChecked(ctx context.Context, types, seen int, to
 func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionResource, remaining int, err error) {
 	switch {
 	case err != nil:
-		l.line(l.at(verbosityPasses), namespace).Str("resource", typeName(resource)).Err(err).Msg("deleting content failed")
+		l.pass(namespace).Str("resource", typeName(resource)).Err(err).Msg("deleting content failed")
 	case remaining > 0:
-		l.line(l.at(verbosityPasses), namespace).Str("resource", typeName(resource)).Int("remaining", remaining).Msg("content remains")
+		l.pass(namespace).Str("resource", typeName(resource)).Int("remaining", remaining).Msg("content remains")
 	default:
 		l.line(l.at(verbosityEvents), namespace).Str("resource", typeName(resource)).Msg("content is gone")
 	}
@@ -100,7 +81,7 @@ func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionRe
 	switch {
 	case err != nil:
 		// The end of the pass is logged without -v.
-		l.line(l.at(verbosityPasses), namespace).Str("resource", typeName(resource)).Err(err).Msg("dry run: cannot see this content")
+		l.pass(namespace).Str("resource", typeName(resource)).Err(err).Msg("dry run: cannot see this content")
 	case found.Total() > 0 && l.hasChanged(namespace, resource, found):
 		l.line(l.Info(), namespace).Str("resource", typeName(resource)).Int("items", found.ToDelete).
 			Int("behind_pods", found.BehindPods).Int("held", found.Held).Int("ending", found.Ending).
@@ -123,12 +104,12 @@ func (l *namespaceLog) hasChanged(namespace string, resource api.GroupVersionRes
 }
 
 func (l *namespaceLog) noToken(namespace string, finalizers []string) {
-	l.line(l.at(verbosityPasses), namespace).Strs("finalizers", finalizers).
+	l.pass(namespace).Strs("finalizers", finalizers).
 		Msg("nothing to do, the namespace does not have this controller's finalizer")
 }
 
 func (l *namespaceLog) conflict(namespace string, err error) {
-	l.line(l.at(verbosityPasses), namespace).Err(err).Msg("conflict, the namespace has changed, retrying on the new state")
+	l.pass(namespace).Err(err).Msg("conflict, the namespace has changed, retrying on the new state")
 }
 
 func (l *namespaceLog) conditionsUpdated(namespace string, conditions []api.NamespaceCondition) {
@@ -168,7 +149,7 @@ func (l *namespaceLog) conditionsFailed(namespace string, err error) {
 	if api.IsNotFound(err) || leaderelection.IsLost(err) {
 		return // another controller has finalized it, or works now and reports
 	}
-	l.line(l.news(zerolog.WarnLevel, namespace, "report: "+fmt.Sprint(err)), namespace).Err(err).Msg("cannot report conditions")
+	l.news(zerolog.WarnLevel, namespace, "report: "+fmt.Sprint(err)).Err(err).Msg("cannot report conditions")
 }
 
 func (l *namespaceLog) finalized(namespace string, err error) {
@@ -182,17 +163,13 @@ func (l *namespaceLog) finalized(namespace string, err error) {
 		})
 		line.Msg("namespace finalized")
 	case !api.IsNotFound(err):
-		l.line(l.at(verbosityPasses), namespace).Err(err).Msg("finalizing failed")
+		l.pass(namespace).Err(err).Msg("finalizing failed")
 	}
 }
 
 // passStuck runs on a goroutine of its own, while the pass is in progress.
 func (l *namespaceLog) passStuck(namespace string, running time.Duration, waiting int) {
 	l.line(l.Warn(), namespace).Dur("running_s", rounded(running)).Int("waiting", waiting).Msg("pass is slow, a request is unanswered or there is much to do")
-}
-
-func (l *namespaceLog) passPanicked(namespace string, err *wait.Panic) {
-	l.line(l.Error(), namespace).Err(err).Bytes("stack", err.Stack).Msg("pass panicked, retrying")
 }
 
 func (l *namespaceLog) passDone(namespace string, took time.Duration, failures int, err error) {
@@ -203,34 +180,17 @@ func (l *namespaceLog) passDone(namespace string, took time.Duration, failures i
 	switch {
 	case err == nil:
 		l.stories.end(namespace)
-		l.line(l.at(verbosityPasses), namespace).Dur("took_s", rounded(took)).Msg("pass done")
+		l.pass(namespace).Dur("took_s", rounded(took)).Msg("pass done")
 	case errors.As(err, &remaining) && held: // for how long, the error does not know
-		l.line(l.news(zerolog.InfoLevel, namespace, "held"), namespace).Dur("took_s", rounded(took)).
+		l.news(zerolog.InfoLevel, namespace, "held").Dur("took_s", rounded(took)).
 			Dur("next_look_in_s", remaining.RequeueAfter()).
 			Msg("content remains, finalizers of other controllers hold it")
 	case errors.As(err, &remaining):
-		l.line(l.news(zerolog.InfoLevel, namespace, "remaining"), namespace).Dur("took_s", rounded(took)).Int64("estimate_s", remaining.Estimate).
-			Dur("next_look_in_s", remaining.RequeueAfter()).Msg("content remains and needs time")
-	case errors.Is(err, controller.ErrCutShort), leaderelection.IsLost(err):
-		l.line(l.Warn(), namespace).Dur("took_s", rounded(took)).Err(err).Msg("pass interrupted, the next run or leader repeats it")
+		l.news(zerolog.InfoLevel, namespace, "remaining").Dur("took_s", rounded(took)).
+			Int64("estimate_s", remaining.Estimate).Dur("next_look_in_s", remaining.RequeueAfter()).Msg("content remains and needs time")
 	default:
-		l.line(l.news(zerolog.WarnLevel, namespace, err.Error()), namespace).Dur("took_s", rounded(took)).Int("failures", failures).
-			Err(err).Msg("pass failed, retrying")
+		l.failed(namespace, took, failures, err)
 	}
-}
-
-// line adds the namespace and the pass to a line.
-func (l *namespaceLog) line(line *zerolog.Event, namespace string) *zerolog.Event {
-	return l.passes.of(namespaceController, namespace, line.Str("namespace", namespace))
-}
-
-// news begins a line at the given level, or at -v1 if the same text was logged for this namespace
-// within the last minute.
-func (l *namespaceLog) news(level zerolog.Level, namespace, news string) *zerolog.Event {
-	if l.stories.isNews(namespace, news) {
-		return l.zero.WithLevel(level)
-	}
-	return l.at(verbosityPasses)
 }
 
 // typeName returns kubectl's name of a type: "pods", "deployments.apps". Conditions have "pods."
