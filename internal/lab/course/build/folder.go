@@ -111,17 +111,17 @@ type file struct {
 // files returns the content of a lab's new folder: stubs, originals, and the other files of the
 // package to read, with the YAML files that it may embed.
 func (f Folder) files(lab *manifest.Lab) ([]file, error) {
-	sources, err := Sources(f.Repository, lab.Package())
+	entries, err := os.ReadDir(filepath.Join(f.Repository, filepath.FromSlash(lab.Package())))
 	if err != nil {
 		return nil, err
 	}
-	embedded, err := filesOf(f.Repository, lab.Package(), func(name string) bool { return path.Ext(name) == ".yaml" })
-	if err != nil {
-		return nil, err
-	}
-	sources = append(sources, embedded...)
 	var files []file
-	for _, name := range sources {
+	for _, entry := range entries {
+		name := lab.Package() + "/" + entry.Name()
+		source := path.Ext(name) == ".yaml" || path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go")
+		if entry.IsDir() || !source {
+			continue
+		}
 		text, err := os.ReadFile(filepath.Join(f.Repository, filepath.FromSlash(name)))
 		if err != nil {
 			return nil, err
@@ -131,39 +131,17 @@ func (f Folder) files(lab *manifest.Lab) ([]file, error) {
 			files = append(files, file{name, text, 0o444})
 			continue
 		}
-		source, err := Parse(name, text)
+		parsed, err := Parse(name, text)
 		if err != nil {
 			return nil, err
 		}
-		stubbed, err := source.Make(lab.ID, page.Write, page.Remove)
+		stubbed, err := parsed.Make(lab.ID, page.Write, page.Remove)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		files = append(files, file{name, stubbed, 0o644}, file{filepath.Join(baseFolder, name), text, 0o444})
 	}
 	return files, nil
-}
-
-// Sources returns the Go files of a package of the repository, without tests.
-func Sources(repository, pkg string) ([]string, error) {
-	return filesOf(repository, pkg, func(name string) bool {
-		return strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
-	})
-}
-
-// filesOf returns the files of a package's folder that are wanted by their names.
-func filesOf(repository, pkg string, wanted func(name string) bool) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(repository, filepath.FromSlash(pkg)))
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, entry := range entries {
-		if !entry.IsDir() && wanted(entry.Name()) {
-			names = append(names, pkg+"/"+entry.Name())
-		}
-	}
-	return names, nil
 }
 
 // keep renames the folder of a lab to the next free backup name, and returns that.

@@ -47,8 +47,6 @@ type Tests struct {
 	LimitFactor int
 	// Memory is how many bytes a step may use; 0 means 3 GiB.
 	Memory uint64
-	// Env are environment variables beside those of this process.
-	Env []string
 }
 
 // Run runs one step, without the tests of the steps before it, which have passed. If they have run
@@ -109,9 +107,9 @@ func (t Tests) start(ctx context.Context, command *exec.Cmd) (hungry bool, err e
 // after its end, for the reports of other goroutines.
 func (t Tests) command(ctx context.Context, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, t.Binary, arguments...)
-	command.Dir, command.Env = t.Dir, append(os.Environ(), t.Env...)
+	command.Dir = t.Dir
 	if os.Getenv("GORACE") == "" {
-		command.Env = append(command.Env, "GORACE=atexit_sleep_ms=10")
+		command.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=10")
 	}
 	return command
 }

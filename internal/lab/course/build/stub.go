@@ -37,7 +37,7 @@ func (p *Page) Make(lab string, write, remove []string) ([]byte, error) {
 		if !ok {
 			return nil, fmt.Errorf("there is no declaration of %s", name)
 		}
-		cuts = append(cuts, p.cut(from, to, ""))
+		cuts = append(cuts, p.cut(from, to))
 	}
 	if p.file == nil {
 		return apply(p.Text, cuts), nil
@@ -55,7 +55,7 @@ type cut struct {
 	by       string
 }
 
-func (p *Page) cut(from, to token.Pos, by string) cut { return cut{p.offset(from), p.offset(to), by} }
+func (p *Page) cut(from, to token.Pos) cut { return cut{p.offset(from), p.offset(to), ""} }
 
 // apply applies cuts, which do not overlap.
 func apply(text []byte, cuts []cut) []byte {
@@ -129,11 +129,11 @@ func withoutUnusedImports(text []byte) ([]byte, error) {
 		var unused []cut
 		for _, spec := range imports.Specs {
 			if spec := spec.(*ast.ImportSpec); !used[importName(spec)] {
-				unused = append(unused, p.cut(spec.Pos(), spec.End(), ""))
+				unused = append(unused, p.cut(spec.Pos(), spec.End()))
 			}
 		}
 		if len(unused) == len(imports.Specs) {
-			unused = []cut{p.cut(imports.Pos(), imports.End(), "")}
+			unused = []cut{p.cut(imports.Pos(), imports.End())}
 		}
 		cuts = append(cuts, unused...)
 	}

@@ -33,9 +33,6 @@ type Options struct {
 	Quick bool
 	// LimitFactor multiplies the time limits of steps, for a busy machine.
 	LimitFactor int
-	// Built is a binary with the tests; "" builds them. Env are environment variables for it.
-	Built string
-	Env   []string
 }
 
 // Run tests the learner's files. A page that does not compile is a report, not an error.
@@ -139,12 +136,10 @@ func (o Options) test(ctx context.Context, lay *build.Overlay, pages []page, r *
 	if !o.Quick {
 		vet.Go(func() { findings, vetError = target.Vet(ctx) })
 	}
-	tests := build.Tests{Binary: o.Built, Env: o.Env, Dir: build.PackageDir(o.Repository, o.Lab), LimitFactor: o.LimitFactor}
-	output, ok := "", true
-	if o.Built == "" {
-		tests.Binary = filepath.Join(dir, "lab.test")
-		output, ok, err = target.Test(ctx, tests.Binary)
+	tests := build.Tests{
+		Binary: filepath.Join(dir, "lab.test"), Dir: build.PackageDir(o.Repository, o.Lab), LimitFactor: o.LimitFactor,
 	}
+	output, ok, err := target.Test(ctx, tests.Binary)
 	if err == nil && ok {
 		err = o.run(ctx, tests, lay, pages, r)
 	}

@@ -2,7 +2,6 @@ package check
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -86,36 +85,6 @@ func TestSabotageIsFound(t *testing.T) {
 		labtest.Write(t, file, changed)
 		problems := strings.Join(problemsOf(t, repository, c.check), "\n")
 		assert.Contains(t, problems, c.want, c.check)
-	}
-}
-
-// Versions share a build unless they differ in more than bodies or need the race detector.
-func TestVersionsThatShareABuild(t *testing.T) {
-	t.Setenv("CGO_ENABLED", "0")
-	repository := labtest.Repository(t)
-	s := &subject{repository: repository, lab: labtest.Lab(t, repository), dir: t.TempDir()}
-	edit := func(name, find, replace string) version {
-		return version{name: name, change: func(_ manifest.File, text []byte) ([]byte, error) {
-			return []byte(strings.Replace(string(text), find, replace, 1)), nil
-		}}
-	}
-	raced := edit("raced", "+=", "*=")
-	raced.race = true
-	versions := []version{edit("less", "+=", "-="), edit("type", "n  int", "n  int64"), raced, edit("more", "+=", "|=")}
-	var folders []string
-	for _, v := range versions {
-		folder, err := s.version(v.name, v.change)
-		require.NoError(t, err)
-		folders = append(folders, folder)
-	}
-	binary, with, err := s.buildTogether(t.Context(), versions, folders)
-	require.NoError(t, err)
-	assert.Equal(t, []int{0, 3}, with)
-	for chosen, want := range map[string]string{"less": "is -5, not 5", "more": "is 3, not 5", "": "PASS"} {
-		command := exec.CommandContext(t.Context(), binary, "-test.v", "-test.run", "TestContract/sum")
-		command.Env = append(os.Environ(), chooser+"="+chosen)
-		said, _ := command.CombinedOutput() // it fails with a wrong version
-		assert.Contains(t, string(said), want)
 	}
 }
 

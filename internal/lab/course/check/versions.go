@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -97,38 +96,35 @@ func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
 	return problems, nil
 }
 
-func (s *subject) build(folder, pkg string) (*build.Overlay, build.Build, error) {
-	lay, err := build.NewOverlay(s.repository, s.lab, folder, s.repository)
-	target := build.Build{Repository: s.repository, Package: pkg, Overlay: filepath.Join(folder, "overlay.json")}
-	if err == nil {
-		err = lay.Write(target.Overlay)
-	}
-	return lay, target, err
-}
-
 // mutantsDie: each planted wrong solution builds, fails first at the test that the manifest names,
 // and gets its hint.
 func mutantsDie(ctx context.Context, s *subject) ([]string, error) {
-	var versions []version
 	for _, mutant := range s.lab.Mutants {
 		if mutant.Race && !s.race {
 			return []string{"mutant " + mutant.ID + " needs the race detector: install a C compiler"}, nil
 		}
-		versions = append(versions, version{name: "mutant-" + mutant.ID, race: mutant.Race, change: func(page manifest.File, text []byte) ([]byte, error) {
+	}
+	return parallel(len(s.lab.Mutants), func(i int) (string, error) {
+		mutant := s.lab.Mutants[i]
+		folder, err := s.version("mutant-"+mutant.ID, func(page manifest.File, text []byte) ([]byte, error) {
 			changed, err := mutant.Mutate(page.Path, string(text))
 			return []byte(changed), err
-		}})
-	}
-	return s.each(ctx, versions, func(i int, r *Report) string {
-		mutant := s.lab.Mutants[i]
-		switch {
-		case r.Failure == nil || r.Failure.Test != mutant.KilledBy:
-			return fmt.Sprintf("mutant %s should fail first at %s: %s", mutant.ID, mutant.KilledBy, summary(r))
-		case r.Hint != mutant.Hint:
-			return fmt.Sprintf("mutant %s should get the hint %q, not %q: %s\nthe hints for this test, and what each looks for:%s",
-				mutant.ID, mutant.Hint, r.Hint, summary(r), hintsFor(s.lab, mutant.KilledBy))
+		})
+		if err != nil {
+			return "", err
 		}
-		return ""
+		r, err := Run(ctx, s.options(folder, mutant.Race))
+		switch {
+		case err != nil:
+			return "", err
+		case r.Failure == nil || r.Failure.Test != mutant.KilledBy:
+			return fmt.Sprintf("mutant %s should fail first at %s: %s", mutant.ID, mutant.KilledBy, summary(r)), nil
+		case r.Hint != mutant.Hint:
+			return fmt.Sprintf("mutant %s should get the hint %q, not %q: %s\n"+
+				"the hints for this test, and what each looks for:%s",
+				mutant.ID, mutant.Hint, r.Hint, summary(r), hintsFor(s.lab, mutant.KilledBy)), nil
+		}
+		return "", nil
 	})
 }
 
@@ -172,8 +168,12 @@ func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	lay, target, err := s.build(folder, run.Package())
+	lay, err := build.NewOverlay(s.repository, s.lab, folder, s.repository)
 	if err != nil {
+		return nil, err
+	}
+	target := build.Build{Repository: s.repository, Package: run.Package(), Overlay: filepath.Join(folder, "overlay.json")}
+	if err := lay.Write(target.Overlay); err != nil {
 		return nil, err
 	}
 	binary := filepath.Join(s.dir, "program.exe")
@@ -193,95 +193,3 @@ func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
 
 // shownLog is how many lines of the controller's log are shown when a run fails.
 const shownLog = 12
-
-// version is one version of a lab's pages.
-type version struct {
-	name   string
-	race   bool
-	change func(page manifest.File, text []byte) ([]byte, error)
-}
-
-// chooser is the environment variable that chooses a version in a build of several, and the name of
-// the variable that has its value.
-const chooser = "LAB_VERSION"
-
-// each tests versions, a few at a time, and returns the problems that find names in their reports,
-// in their order. Nearly all of the time is that of the compiler and the linker, so versions that
-// differ only in bodies of functions share a build.
-func (s *subject) each(
-	ctx context.Context, versions []version, find func(i int, r *Report) (problem string),
-) ([]string, error) {
-	folders := make([]string, len(versions))
-	for i, v := range versions {
-		folder, err := s.version(v.name, v.change)
-		if err != nil {
-			return nil, err
-		}
-		folders[i] = folder
-	}
-	binary, with, err := s.buildTogether(ctx, versions, folders)
-	if err != nil {
-		return nil, err
-	}
-	return parallel(len(versions), func(i int) (string, error) {
-		options := s.options(folders[i], versions[i].race)
-		if slices.Contains(with, i) {
-			options.Built, options.Env = binary, []string{chooser + "=" + versions[i].name}
-		}
-		r, err := Run(ctx, options)
-		if err != nil {
-			return "", err
-		}
-		return find(i, r), nil
-	})
-}
-
-// buildTogether builds the tests once for several versions and returns for which. Those that it
-// leaves out need a build of their own, and so do all if one does not compile.
-func (s *subject) buildTogether(ctx context.Context, versions []version, folders []string) (binary string, with []int, err error) {
-	for i, v := range versions {
-		if !v.race {
-			with = append(with, i)
-		}
-	}
-	pkg := ""
-	folder, err := s.version("several", func(page manifest.File, text []byte) ([]byte, error) {
-		p, err := build.Parse(page.Path, text)
-		if err != nil {
-			return nil, err
-		}
-		pkg = p.Package()
-		var others []build.Version
-		for _, i := range with {
-			file := filepath.Join(folders[i], filepath.FromSlash(page.Path))
-			other, err := os.ReadFile(file)
-			if err != nil {
-				return nil, err
-			}
-			parsed, err := build.Parse(page.Path, other)
-			if err != nil {
-				return nil, err
-			}
-			others = append(others, build.Version{Name: versions[i].name, Page: parsed})
-		}
-		switched, left := p.Switch(chooser, others)
-		with = slices.DeleteFunc(with, func(i int) bool { return slices.Contains(left, versions[i].name) })
-		return switched, nil
-	})
-	if err != nil || len(with) < 2 {
-		return "", nil, err
-	}
-	variable := fmt.Sprintf("package %s\n\nimport \"os\"\n\nvar %s = os.Getenv(%q)\n", pkg, chooser, chooser)
-	if err := os.WriteFile(filepath.Join(folder, filepath.FromSlash(s.lab.Package()), "lab_version.go"), []byte(variable), 0o644); err != nil {
-		return "", nil, err
-	}
-	_, target, err := s.build(folder, s.lab.Package())
-	if err != nil {
-		return "", nil, err
-	}
-	binary = filepath.Join(s.dir, "several.test")
-	if _, ok, err := target.Test(ctx, binary); err != nil || !ok {
-		return "", nil, err
-	}
-	return binary, with, nil
-}
