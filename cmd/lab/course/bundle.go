@@ -57,7 +57,7 @@ func (s *session) bundle(ctx context.Context, file string, archives []string) er
 		os.Exit(program.ExitInterrupted)
 	})
 	defer release()
-	parts, err := build.WriteKit(ctx, build.Kit{
+	err := build.WriteKit(ctx, build.Kit{
 		Repository: s.folder.Repository, Archives: archives, File: file, Version: version,
 	})
 	switch stopped := program.Stopped(ctx); {
@@ -68,10 +68,11 @@ func (s *session) bundle(ctx context.Context, file string, archives []string) er
 	case err != nil:
 		return usage(err)
 	}
-	s.print("bundle-written", file)
-	for _, part := range parts {
-		s.print("bundle-part", part.Name, part.Files, float64(part.Bytes)/1e6)
+	info, err := os.Stat(file)
+	if err != nil {
+		return usage(err)
 	}
+	s.print("bundle-written", file, float64(info.Size())/1e6)
 	if len(archives) == 0 {
 		s.print("bundle-without-go")
 	}

@@ -1,4 +1,6 @@
-// Command setup prepares a machine without network from an unpacked kit: it fills Go's module cache
+//go:build ignore
+
+// This program prepares a machine without network from an unpacked kit: it fills Go's module cache
 // from the modules of the kit and builds bin/lab and bin/orrery. It imports the standard library
 // alone, because "go run" has no other module yet. After it, go needs no network and no setting.
 package main
