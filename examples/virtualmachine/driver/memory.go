@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,27 +25,42 @@ type Memory struct {
 	mu      sync.Mutex // guards the fields below
 	servers map[string]*remembered
 	number  int
+	looks   int
 }
 
 type remembered struct {
 	ID      string
 	Request CreateRequest
 	Ended   string // why
-	looks   int
 }
 
-// NewMemory returns a driver that keeps its servers in a file in dir. They outlive the program, as
-// real ones do.
+// NewMemory returns a driver that keeps its servers in the file servers.json in dir. They outlive
+// the program, as real ones do. If dir is "", they end with it.
 func NewMemory(dir string) (*Memory, error) {
+	if dir == "" {
+		return &Memory{}, nil
+	}
 	d := &Memory{file: filepath.Join(dir, "servers.json")}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return d, d.load()
+}
+
+// load reads the file, which another replica may have written. It must be called with mu held.
+func (d *Memory) load() error {
+	if d.file == "" {
+		return nil
+	}
 	text, err := os.ReadFile(d.file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return d, os.MkdirAll(dir, 0o700)
+		return nil
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &d.servers)
+	if err != nil {
+		return err
 	}
-	return d, err
+	d.servers = nil
+	return json.Unmarshal(text, &d.servers)
 }
 
 // save writes the file. It must be called with mu held.
@@ -66,8 +82,8 @@ func (d *Memory) save() error {
 func (d *Memory) CreateServer(ctx context.Context, request CreateRequest) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err := cmp.Or(context.Cause(ctx), d.load()); err != nil {
+		return err
 	}
 	if d.Capacity > 0 && request.Memory > d.Capacity {
 		return &RefusedError{Why: fmt.Sprintf("%d bytes of memory were asked for, and there are %d", request.Memory, d.Capacity)}
@@ -87,8 +103,8 @@ func (d *Memory) CreateServer(ctx context.Context, request CreateRequest) error 
 func (d *Memory) DeleteServer(ctx context.Context, name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err := cmp.Or(context.Cause(ctx), d.load()); err != nil {
+		return err
 	}
 	delete(d.servers, name)
 	return d.save()
@@ -98,25 +114,27 @@ func (d *Memory) DeleteServer(ctx context.Context, name string) error {
 func (d *Memory) IsServerExist(ctx context.Context, name string) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	err := cmp.Or(context.Cause(ctx), d.load())
 	s := d.servers[name]
-	return s != nil && s.Ended == "", context.Cause(ctx)
+	return s != nil && s.Ended == "", err
 }
 
 // GetServerStatus implements [Interface].
 func (d *Memory) GetServerStatus(ctx context.Context, name string) (Status, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	err := cmp.Or(context.Cause(ctx), d.load())
 	s := d.servers[name]
 	switch {
-	case ctx.Err() != nil:
-		return Status{}, context.Cause(ctx)
+	case err != nil:
+		return Status{}, err
 	case s == nil:
 		return notFound, nil
 	case s.Ended != "":
 		return Status{ID: s.ID, State: Ended, Reason: s.Ended}, nil
 	}
-	s.looks++
-	return Status{ID: s.ID, State: Running, MemoryPercentage: 0.1 + 0.01*float64(s.looks%4)}, nil
+	d.looks++
+	return Status{ID: s.ID, State: Running, MemoryPercentage: 0.1 + 0.01*float64(d.looks%4)}, nil
 }
 
 // End makes a server end by itself, for a reason.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -93,15 +92,11 @@ func (r *reader) phase(name string) string {
 	return string(vm.Status.Phase)
 }
 
-// servers returns the machines that the process driver has.
+// servers returns the names of the machines that are left.
 func (r *reader) servers() []string {
-	files, err := filepath.Glob(filepath.Join(r.stateDir, "*.json"))
+	left, err := driver.NewMemory(r.stateDir)
 	require.NoError(r.t, err)
-	var names []string
-	for _, file := range files {
-		names = append(names, strings.TrimSuffix(filepath.Base(file), ".json"))
-	}
-	return names
+	return left.Names()
 }
 
 // eventually waits for an effect of a program; only a failure reaches the limit.
@@ -165,7 +160,7 @@ func (r *reader) run(step string, arguments ...string) *program {
 			p.lines <- scanner.Text()
 		}
 	}()
-	r.t.Cleanup(func() { p.command.Process.Kill(); r.cleanUp() })
+	r.t.Cleanup(func() { p.command.Process.Kill() })
 	return p
 }
 
@@ -211,11 +206,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			r := newReader(t)
-			var arguments []string
-			if step >= "4" {
-				arguments = []string{"-vm-driver=memory"}
-			}
-			p := r.run(step, arguments...)
+			p := r.run(step)
 			p.says(noType)
 			if step == "1-list" {
 				assert.Error(t, p.command.Wait())
@@ -226,13 +217,13 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 
 			there := r.kubeconfig
 			r.kubeconfig = filepath.Join(t.TempDir(), "none")
-			p = r.run(step, arguments...)
+			p = r.run(step)
 			p.says(noConfig)
 			assert.Error(t, p.command.Wait())
 
 			r.kubeconfig = there
 			r.stop()
-			p = r.run(step, arguments...)
+			p = r.run(step)
 			p.says(noServer)
 			if step == "1-list" {
 				assert.Error(t, p.command.Wait())
@@ -272,50 +263,28 @@ func TestStep3HasAQueue(t *testing.T) {
 	p.interrupt()
 }
 
-// onLinux names the driver of the steps: without /proc they run with the one that starts no
-// process.
-func (r *reader) onLinux() (arguments []string, linux bool) {
-	if runtime.GOOS != "linux" {
-		return []string{"-vm-driver=memory"}, false
-	}
-	return []string{"-state-dir=" + r.stateDir}, true
-}
-
 func TestStep4LeavesAZombie(t *testing.T) {
 	r := newReader(t).define()
-	arguments, linux := r.onLinux()
-	p := r.run("4-create", arguments...)
+	p := r.run("4-create", "-state-dir="+r.stateDir)
 	vm := r.create("test-vm")
 	p.says("created test-vm-" + vm.UID)
 	r.eventually(func() bool { return r.phase("test-vm") == "Active" })
 	r.delete("test-vm")
 	assert.Equal(t, "gone", r.phase("test-vm"))
 	p.interrupt()
-	if linux {
-		assert.Equal(t, []string{"test-vm-" + vm.UID}, r.servers(), "the machine stays")
-	}
-}
-
-// cleanUp ends the machines that a step has left.
-func (r *reader) cleanUp() {
-	for _, name := range r.servers() {
-		d, err := driver.New("process", driver.Options{StateDir: r.stateDir})
-		require.NoError(r.t, err)
-		require.NoError(r.t, d.DeleteServer(context.Background(), name))
-	}
+	assert.Equal(t, []string{"test-vm-" + vm.UID}, r.servers(), "the machine stays")
 }
 
 func TestStep5HasAFinalizer(t *testing.T) {
 	r := newReader(t).define()
-	arguments, _ := r.onLinux()
-	p := r.run("5-finalizer", arguments...)
+	p := r.run("5-finalizer", "-state-dir="+r.stateDir)
 	vm := r.create("test-vm")
 	p.says("created test-vm-" + vm.UID)
 	r.eventually(func() bool { return r.phase("test-vm") == "Active" })
 	p.interrupt()
 	r.delete("test-vm")
 	assert.Equal(t, "Active", r.phase("test-vm"), "the object waits for the controller")
-	p = r.run("5-finalizer", arguments...)
+	p = r.run("5-finalizer", "-state-dir="+r.stateDir)
 	p.says("deleted test-vm-" + vm.UID)
 	r.eventually(func() bool { return r.phase("test-vm") == "gone" })
 	assert.Empty(t, r.servers())
@@ -334,8 +303,7 @@ func TestStep5DiesBetweenFinalizerAndMachine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newReader(t).define()
-			arguments, linux := r.onLinux()
-			arguments = append(arguments, c.flags...)
+			arguments := append([]string{"-state-dir=" + r.stateDir}, c.flags...)
 			p := r.run("5-finalizer", append(arguments, "-die")...)
 			r.create("test-vm")
 			p.says("dying")
@@ -350,17 +318,14 @@ func TestStep5DiesBetweenFinalizerAndMachine(t *testing.T) {
 			p.says("deleted other-" + other.UID)
 			r.eventually(func() bool { return r.phase("other") == "gone" })
 			p.interrupt()
-			if linux {
-				assert.Len(t, r.servers(), c.zombies)
-			}
+			assert.Len(t, r.servers(), c.zombies)
 		})
 	}
 }
 
 func TestStep6IsTheController(t *testing.T) {
 	r := newReader(t).define()
-	arguments, _ := r.onLinux()
-	p := r.run("6-controller", append(arguments, "-leader-elect=kube-system/machines")...)
+	p := r.run("6-controller", "-state-dir="+r.stateDir, "-leader-elect=kube-system/machines")
 	p.says("leader election, kube-system/machines: this replica leads")
 	vm := r.create("test-vm")
 	p.says("default/test-vm is Pending")
@@ -389,17 +354,13 @@ func (r *reader) events() (all []string) {
 // The flags reach the driver, and one that would do nothing is refused.
 func TestStep6HasFlags(t *testing.T) {
 	r := newReader(t).define()
-	for want, arguments := range map[string][]string{
-		`there is no driver "abacus"; the drivers are memory, process`:  {"-vm-driver=abacus"},
-		"open /dev/null/servers.json: not a directory":                  {"-vm-driver=memory", "-state-dir=/dev/null"},
-		"the program no-such-program, which is not installed":           {"-command=no-such-program -x"},
-		"-workers is at least 1, not 0":                                 {"-workers=0"},
-		`-die-after is CreateServer or DeleteServer, not "StartServer"`: {"-die-after=StartServer"},
+	for want, argument := range map[string]string{
+		"mkdir /dev/null: not a directory":                              "-state-dir=/dev/null",
+		"-workers is at least 1, not 0":                                 "-workers=0",
+		`-die-after is CreateServer or DeleteServer, not "StartServer"`: "-die-after=StartServer",
 	} {
-		if runtime.GOOS == "linux" || !strings.Contains(want, "not") {
-			p := r.run("6-controller", arguments...)
-			p.says(want)
-			assert.Error(t, p.command.Wait())
-		}
+		p := r.run("6-controller", argument)
+		p.says(want)
+		assert.Error(t, p.command.Wait())
 	}
 }

@@ -23,10 +23,9 @@ type controller struct {
 }
 
 func main() {
-	engine := flag.String("vm-driver", "process", "what makes the machines: memory or process")
-	stateDir := flag.String("state-dir", "", "where the driver process remembers its processes")
+	stateDir := flag.String("state-dir", "", "where servers.json is, with the machines; without it they end with the program")
 	flag.Parse()
-	servers, err := driver.New(*engine, driver.Options{StateDir: *stateDir})
+	servers, err := driver.NewMemory(*stateDir)
 	if err != nil {
 		log.Fatal(err)
 	}

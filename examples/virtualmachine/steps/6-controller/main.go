@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"orrery/controller"
@@ -21,9 +20,8 @@ import (
 const name = "virtualmachine"
 
 var (
-	engine   = flag.String("vm-driver", "process", "what makes the machines: "+strings.Join(driver.Names(), ", "))
-	command  = flag.String("command", "sleep infinity", "what the driver process runs, and its arguments")
-	stateDir = flag.String("state-dir", "", "where the drivers process and memory remember their servers")
+	stateDir = flag.String("state-dir", "",
+		"where servers.json is, with the machines; without it they end with the program")
 	workers  = flag.Int("workers", 4, "how many machines are worked on at a time")
 	dieAfter = flag.String("die-after", "",
 		"end the program right after this call of the driver: CreateServer or DeleteServer")
@@ -51,9 +49,7 @@ func setUp(m *controller.Manager) error {
 func build(m *controller.Manager, machines *controller.Collection[*virtualmachine.VirtualMachine]) (
 	run func(stop, alive context.Context), err error,
 ) {
-	servers, err := driver.New(*engine, driver.Options{
-		StateDir: *stateDir, Command: strings.Fields(*command),
-	})
+	servers, err := driver.NewMemory(*stateDir)
 	if err != nil {
 		return nil, err
 	}

@@ -274,7 +274,7 @@ type Start struct {
 	Args []string `yaml:"args"`
 }
 
-// Machines describes VirtualMachine objects and the servers of the driver memory in $STATE, both by
+// Machines describes VirtualMachine objects and the servers of the driver in $STATE, both by
 // the names of the objects.
 type Machines struct {
 	Objects []string `yaml:"objects"`
