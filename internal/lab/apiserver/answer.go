@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"orrery/internal/lab/apiserver/meta"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
@@ -39,7 +39,7 @@ func statusOf(err error) *api.StatusError {
 	if refused, ok := errors.AsType[*api.StatusError](err); ok {
 		return refused
 	}
-	return statusOf(meta.InternalError(err))
+	return statusOf(resources.InternalError(err))
 }
 
 // refuse answers with an error. If an answer has begun it breaks the connection.
@@ -103,9 +103,9 @@ const (
 	coreAPIVersion = "v1"
 )
 
-func errNoSuchResource() error { return meta.ResourceNotFound() }
+func errNoSuchResource() error { return resources.ResourceNotFound() }
 
-func methodNotAllowed() error { return meta.MethodNotAllowed(methodMessage) }
+func methodNotAllowed() error { return resources.MethodNotAllowed(methodMessage) }
 
 func indented(document []byte) []byte {
 	var out bytes.Buffer

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orrery/examples/garbagecollector"
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
@@ -91,7 +90,7 @@ func (h heads) mayWrite() error {
 func (h heads) target(name string) (registry.Target, error) {
 	d, ok := h.server.catalog.Lookup(h.resource)
 	if !ok {
-		return registry.Target{}, meta.ResourceNotFound()
+		return registry.Target{}, resources.ResourceNotFound()
 	}
 	return registry.Target{Definition: d, Version: h.resource.Version, Namespace: h.namespace, Name: name}, nil
 }

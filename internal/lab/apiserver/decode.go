@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
@@ -32,14 +31,14 @@ func (x *exchange) readObject(want api.GroupVersionKind, t *resources.Type, cust
 		object, err = doc.tree()
 	}
 	if err != nil {
-		return nil, meta.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v",
+		return nil, resources.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v",
 			want.Kind, err))
 	}
 	expected := gvOf(want).String()
 	kind, apiVersion := cmp.Or(doc.kind, want.Kind), cmp.Or(doc.apiVersion, expected)
 	cannot := func(problem string) error {
 		gv, _ := api.ParseGroupVersion(apiVersion)
-		return meta.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s",
+		return resources.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s",
 			kind, gv.Version, want.Kind, problem))
 	}
 	if kind != want.Kind || apiVersion != expected {

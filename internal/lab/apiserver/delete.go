@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
@@ -108,14 +107,14 @@ func (x *exchange) deleteBody() (*wireDeleteOptions, error) {
 	}
 	doc, err := form.read(received)
 	if err != nil {
-		return nil, meta.BadRequest(err.Error())
+		return nil, resources.BadRequest(err.Error())
 	}
 	if doc.kind != "" && doc.kind != "DeleteOptions" {
-		return nil, meta.BadRequest("the body is of the kind " + doc.kind + ", not DeleteOptions")
+		return nil, resources.BadRequest("the body is of the kind " + doc.kind + ", not DeleteOptions")
 	}
 	wire := &wireDeleteOptions{}
 	if err := json.Unmarshal(doc.data, wire); err != nil {
-		return nil, meta.BadRequest(err.Error())
+		return nil, resources.BadRequest(err.Error())
 	}
 	return wire, nil
 }
@@ -139,7 +138,7 @@ func (x *exchange) deleteQuery() (*wireDeleteOptions, error) {
 // check converts the options for the registry and refuses contradictions.
 func (wire *wireDeleteOptions) check() (api.DeleteOptions, error) {
 	options := api.DeleteOptions{GracePeriodSeconds: wire.GracePeriodSeconds, Preconditions: wire.Preconditions}
-	var wrong []meta.FieldError
+	var wrong []resources.FieldError
 	if wire.OrphanDependents != nil {
 		options.PropagationPolicy = api.DeletePropagationBackground
 		if *wire.OrphanDependents {
@@ -149,16 +148,16 @@ func (wire *wireDeleteOptions) check() (api.DeleteOptions, error) {
 	if wire.PropagationPolicy != nil {
 		options.PropagationPolicy = api.DeletePropagation(*wire.PropagationPolicy)
 		if wire.OrphanDependents != nil {
-			wrong = append(wrong, meta.FieldError{
-				Type: meta.FieldInvalid, Field: "propagationPolicy", Value: *wire.PropagationPolicy,
+			wrong = append(wrong, resources.FieldError{
+				Type: resources.FieldInvalid, Field: "propagationPolicy", Value: *wire.PropagationPolicy,
 				Detail: "orphanDependents and deletionPropagation cannot be both set",
 			})
 		}
 		switch options.PropagationPolicy {
 		case api.DeletePropagationForeground, api.DeletePropagationBackground, api.DeletePropagationOrphan:
 		default:
-			wrong = append(wrong, meta.FieldError{
-				Type: meta.FieldNotSupported, Field: "propagationPolicy", Value: *wire.PropagationPolicy,
+			wrong = append(wrong, resources.FieldError{
+				Type: resources.FieldNotSupported, Field: "propagationPolicy", Value: *wire.PropagationPolicy,
 				Detail: fmt.Sprintf("supported values: %q, %q, %q, %q", "Foreground", "Background", "Orphan", "nil"),
 			})
 		}
@@ -169,7 +168,7 @@ func (wire *wireDeleteOptions) check() (api.DeleteOptions, error) {
 	}
 	options.DryRun = dry
 	if len(wrong) > 0 {
-		return api.DeleteOptions{}, meta.Invalid("meta.k8s.io", "DeleteOptions", "", wrong)
+		return api.DeleteOptions{}, resources.Invalid("meta.k8s.io", "DeleteOptions", "", wrong)
 	}
 	return options, nil
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"orrery/internal/lab/apiserver/faults"
-	"orrery/internal/lab/apiserver/meta"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
@@ -24,7 +24,7 @@ type faultsDocument struct {
 // removed.
 func (x *exchange) serveDebug() error {
 	if !slices.Contains(x.user.Groups, GroupMasters) {
-		return meta.Forbidden("", "", "",
+		return resources.Forbidden("", "", "",
 			"User \""+x.user.Name+"\" is not an administrator: "+x.info.Path+" is for the group "+GroupMasters)
 	}
 	if !x.r.URL.Query().Has("pretty") {
@@ -50,7 +50,7 @@ func (x *exchange) serveFaults(id string) error {
 		}
 		made, err := x.server.faults.Add(strings.TrimSpace(string(body)))
 		if invalid := (*faults.SyntaxError)(nil); errors.As(err, &invalid) {
-			return meta.BadRequest(invalid.Error())
+			return resources.BadRequest(invalid.Error())
 		}
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ func (x *exchange) serveFaults(id string) error {
 		return x.sendJSON(http.StatusCreated, map[string]string{"id": made})
 	case x.r.Method == http.MethodDelete && id != "":
 		if !x.server.faults.Remove(id) {
-			return meta.NotFound("", "faults", id)
+			return resources.NotFound("", "faults", id)
 		}
 		return x.sendJSON(http.StatusOK, map[string]string{"removed": id})
 	}

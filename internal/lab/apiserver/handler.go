@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/faults"
-	"orrery/internal/lab/apiserver/meta"
+	"orrery/internal/lab/apiserver/resources"
 )
 
 // serve serves every request: authentication, authorization, faults, routing.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(s, w, r)
 	if !s.enter() {
-		x.refuse(meta.ServiceUnavailable("the server is shutting down"))
+		x.refuse(resources.ServiceUnavailable("the server is shutting down"))
 		return
 	}
 	defer s.requests.Done()
@@ -51,7 +51,7 @@ func (x *exchange) recover(value any) (broken bool) {
 	if x.w.begun() {
 		return x.w.code != http.StatusSwitchingProtocols
 	}
-	x.refuse(meta.InternalError(errPanicked))
+	x.refuse(resources.InternalError(errPanicked))
 	return false
 }
 
@@ -61,7 +61,7 @@ var errPanicked = errors.New("a handler panicked; see the log of the server")
 func (x *exchange) serve() error {
 	user, known := x.server.authenticate(x.r)
 	if !known {
-		return meta.Unauthorized()
+		return resources.Unauthorized()
 	}
 	var err error
 	if x.user, err = impersonate(user, x.r.Header); err != nil {
@@ -131,7 +131,7 @@ func (x *exchange) negotiate(rules formRules) error {
 	form, ok := negotiate(x.r, rules)
 	x.form = form
 	if !ok {
-		return meta.NotAcceptable("only the following media types are accepted: " + mediaJSON)
+		return resources.NotAcceptable("only the following media types are accepted: " + mediaJSON)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"orrery/internal/lab/apiserver/faults"
-	"orrery/internal/lab/apiserver/meta"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
@@ -105,7 +105,8 @@ func impersonate(user User, header http.Header) (User, error) {
 	groups := slices.Clone(header.Values("Impersonate-Group"))
 	if name == "" {
 		if len(groups) > 0 || header.Get("Impersonate-Uid") != "" {
-			return User{}, meta.BadRequest("requested impersonation of groups or a UID without impersonating a user")
+			return User{}, resources.BadRequest(
+				"requested impersonation of groups or a UID without impersonating a user")
 		}
 		return user, nil
 	}

@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net/http"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
@@ -84,14 +83,14 @@ func (doc *incoming) tree() (*api.Unstructured, error) {
 // readBody reads the whole body, within the limits.
 func (x *exchange) readBody() ([]byte, error) {
 	if x.r.ContentLength > maxBody {
-		return nil, meta.RequestEntityTooLarge(bodyTooLarge)
+		return nil, resources.RequestEntityTooLarge(bodyTooLarge)
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, meta.RequestEntityTooLarge(bodyTooLarge)
+		return nil, resources.RequestEntityTooLarge(bodyTooLarge)
 	}
 	if err != nil {
-		return nil, meta.BadRequest("the body of the request could not be read: " + err.Error())
+		return nil, resources.BadRequest("the body of the request could not be read: " + err.Error())
 	}
 	return data, nil
 }
@@ -117,5 +116,5 @@ func encodingOf(header http.Header) (encoding, error) {
 	case err == nil && mediaType == resources.ProtobufType:
 		return inProtobuf, nil
 	}
-	return 0, meta.UnsupportedMediaType(bodyTypes)
+	return 0, resources.UnsupportedMediaType(bodyTypes)
 }

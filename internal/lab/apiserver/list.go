@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
@@ -37,7 +36,7 @@ func (x *exchange) sendPage(r representation, page *registry.Page) error {
 	}
 	switch {
 	case r.form.As == asMetadata:
-		return meta.NotAcceptable("you requested PartialObjectMetadata, but the requested object is a list")
+		return resources.NotAcceptable("you requested PartialObjectMetadata, but the requested object is a list")
 	case r.form.As == asTable:
 		x.sendDocument(http.StatusOK, r.appendTable(nil, page))
 	default:

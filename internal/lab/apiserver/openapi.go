@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"orrery/internal/lab/apiserver/meta"
+	"orrery/internal/lab/apiserver/resources"
 )
 
 // serveOpenAPI serves /openapi/v3, the documents of the group versions, and an empty /openapi/v2.
@@ -19,7 +19,7 @@ func (x *exchange) serveOpenAPI() error {
 		x.send(http.StatusOK, openAPIV2Protobuf[1], emptyOpenAPIV2())
 		return nil
 	case path == "v2":
-		return meta.NotAcceptable("this server describes its types in /openapi/v3 only")
+		return resources.NotAcceptable("this server describes its types in /openapi/v3 only")
 	}
 	found, ok := x.server.documents.describe(path, x.server.troubled())
 	switch {

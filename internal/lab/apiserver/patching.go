@@ -4,7 +4,6 @@ import (
 	"mime"
 	"net/http"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
@@ -20,8 +19,8 @@ func (x *exchange) servePatch(t registry.Target) error {
 		return err
 	}
 	if x.query.Has("force") {
-		return meta.Invalid("meta.k8s.io", "PatchOptions", "", []meta.FieldError{{
-			Type: meta.FieldForbidden, Field: "force", Detail: "may not be specified for non-apply patch",
+		return resources.Invalid("meta.k8s.io", "PatchOptions", "", []resources.FieldError{{
+			Type: resources.FieldForbidden, Field: "force", Detail: "may not be specified for non-apply patch",
 		}})
 	}
 	data, err := x.readBody()

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"orrery/internal/lab/apiserver/meta"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
@@ -27,7 +27,7 @@ func number(query url.Values, name string) (*int64, error) {
 	}
 	value, err := strconv.ParseInt(values[0], 10, 64)
 	if err != nil {
-		return nil, meta.BadRequest(err.Error())
+		return nil, resources.BadRequest(err.Error())
 	}
 	return &value, nil
 }
@@ -79,14 +79,15 @@ func writeOptions(query url.Values, kind string) (writeParameters, error) {
 	p := writeParameters{
 		validation: fieldValidation(query.Get("fieldValidation")), manager: query.Get("fieldManager"),
 	}
-	var wrong []meta.FieldError
-	var err *meta.FieldError
+	var wrong []resources.FieldError
+	var err *resources.FieldError
 	if p.dryRun, err = dryRun(query["dryRun"]); err != nil {
 		wrong = append(wrong, *err)
 	}
 	if len(p.manager) > maxManager {
-		wrong = append(wrong, meta.FieldError{
-			Type: meta.FieldTooLong, Field: "fieldManager", Value: p.manager, Detail: "may not be more than 128 bytes",
+		wrong = append(wrong, resources.FieldError{
+			Type: resources.FieldTooLong, Field: "fieldManager", Value: p.manager,
+			Detail: "may not be more than 128 bytes",
 		})
 	}
 	switch p.validation {
@@ -94,23 +95,23 @@ func writeOptions(query url.Values, kind string) (writeParameters, error) {
 		p.validation = warnOfFields
 	case ignoreFields, warnOfFields, strictFields:
 	default:
-		wrong = append(wrong, meta.FieldError{
-			Type: meta.FieldNotSupported, Field: "fieldValidation", Value: string(p.validation),
+		wrong = append(wrong, resources.FieldError{
+			Type: resources.FieldNotSupported, Field: "fieldValidation", Value: string(p.validation),
 			Detail: `supported values: "", "Ignore", "Strict", "Warn"`,
 		})
 	}
 	if len(wrong) > 0 {
-		return writeParameters{}, meta.Invalid("meta.k8s.io", kind, "", wrong)
+		return writeParameters{}, resources.Invalid("meta.k8s.io", kind, "", wrong)
 	}
 	return p, nil
 }
 
 // dryRun parses the dryRun parameters, whose only value is "All".
-func dryRun(values []string) (bool, *meta.FieldError) {
+func dryRun(values []string) (bool, *resources.FieldError) {
 	for _, value := range values {
 		if value != "All" {
-			return false, &meta.FieldError{
-				Type: meta.FieldNotSupported, Field: "dryRun", Value: values, Detail: `supported values: "All"`,
+			return false, &resources.FieldError{
+				Type: resources.FieldNotSupported, Field: "dryRun", Value: values, Detail: `supported values: "All"`,
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/faults"
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
@@ -65,8 +64,8 @@ func (x *exchange) reviewAccess(user string, groups []string, question *api.Unst
 	other, isOther := question.Nested("spec", "nonResourceAttributes").(map[string]any)
 	switch {
 	case isResource == isOther:
-		return nil, meta.Invalid("authorization.k8s.io", "", "", []meta.FieldError{{
-			Type: meta.FieldInvalid, Field: "spec.resourceAttributes",
+		return nil, resources.Invalid("authorization.k8s.io", "", "", []resources.FieldError{{
+			Type: resources.FieldInvalid, Field: "spec.resourceAttributes",
 			Detail: "exactly one of nonResourceAttributes or resourceAttributes must be specified",
 		}})
 	case isOther:
@@ -95,7 +94,7 @@ func text(fields map[string]any, name string) string {
 // so while there is such a fault the list is empty and incomplete, as with a webhook authorizer.
 func (x *exchange) reviewRules(question *api.Unstructured) (map[string]any, error) {
 	if question.NestedString("spec", "namespace") == "" {
-		return nil, meta.BadRequest("no namespace on request")
+		return nil, resources.BadRequest("no namespace on request")
 	}
 	question.Object["spec"] = map[string]any{}
 	if x.server.faults.ForbidsSomething(x.user.Name) {
@@ -120,8 +119,8 @@ func (x *exchange) reviewRules(question *api.Unstructured) (map[string]any, erro
 func (x *exchange) reviewToken(question *api.Unstructured) (map[string]any, error) {
 	token := question.NestedString("spec", "token")
 	if token == "" {
-		return nil, meta.Invalid("authentication.k8s.io", "TokenReview", "", []meta.FieldError{{
-			Type: meta.FieldRequired, Field: "spec.token",
+		return nil, resources.Invalid("authentication.k8s.io", "TokenReview", "", []resources.FieldError{{
+			Type: resources.FieldRequired, Field: "spec.token",
 		}})
 	}
 	user, known := x.server.authenticator.FromToken(token)
@@ -167,8 +166,8 @@ func (x *exchange) serveToken(t registry.Target) error {
 		seconds = request.NestedInt64("spec", "expirationSeconds")
 	}
 	if seconds < minTokenSeconds || seconds > maxTokenSeconds {
-		return meta.Invalid(kind.Group, kind.Kind, "", []meta.FieldError{{
-			Type: meta.FieldInvalid, Field: "spec.expirationSeconds", Value: seconds,
+		return resources.Invalid(kind.Group, kind.Kind, "", []resources.FieldError{{
+			Type: resources.FieldInvalid, Field: "spec.expirationSeconds", Value: seconds,
 			Detail: "must be from 600 to 2^32",
 		}})
 	}

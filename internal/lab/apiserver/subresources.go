@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
@@ -34,11 +34,11 @@ func (x *exchange) serveEviction(t registry.Target) error {
 func optionsOf(tree map[string]any) (api.DeleteOptions, error) {
 	data, err := json.Marshal(tree)
 	if err != nil {
-		return api.DeleteOptions{}, meta.BadRequest(err.Error())
+		return api.DeleteOptions{}, resources.BadRequest(err.Error())
 	}
 	wire := &wireDeleteOptions{}
 	if err := json.Unmarshal(data, wire); err != nil {
-		return api.DeleteOptions{}, meta.BadRequest(err.Error())
+		return api.DeleteOptions{}, resources.BadRequest(err.Error())
 	}
 	return wire.check()
 }
@@ -87,6 +87,6 @@ func (x *exchange) refuseSimulated(t registry.Target) error {
 	if _, err := x.server.registry.Get(t, api.GetOptions{}); err != nil {
 		return err
 	}
-	return meta.ServiceUnavailable(
+	return resources.ServiceUnavailable(
 		fmt.Sprintf("%s %s is simulated and has no %s", t.Definition.Singular, t.Name, subresource))
 }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
@@ -108,7 +107,8 @@ func (x *exchange) serveGet(t registry.Target) error {
 // sendObject answers with an object in the negotiated form.
 func (x *exchange) sendObject(code int, r representation, object *store.Object) error {
 	if r.form.As == asMetadataList {
-		return meta.NotAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list")
+		return resources.NotAcceptable(
+			"you requested PartialObjectMetadataList, but the requested object is not a list")
 	}
 	if r.def == resources.Scales() {
 		object = store.Preview(store.Draft{Object: r.of.ScaleOf(object.Decode())}, object.Version)

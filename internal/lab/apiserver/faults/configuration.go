@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/lab/apiserver/meta"
+	"orrery/internal/lab/apiserver/resources"
 )
 
 // hook is a webhook of a stored ValidatingWebhookConfiguration.
@@ -75,7 +75,7 @@ func (h hook) about(r Request) bool {
 
 // in reports whether the webhook selects the namespace of the object.
 func (h hook) in(r Request, objects Objects) bool {
-	selected, err := meta.ParseLabelSelector(h.NamespaceSelector)
+	selected, err := resources.ParseLabelSelector(h.NamespaceSelector)
 	name := r.Namespace
 	if r.Group == "" && r.Resource == "namespaces" {
 		name = r.Name

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/meta"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
@@ -65,7 +65,7 @@ func (f *fault) refusal() *api.StatusError {
 	case unavailable:
 		return refuseUnavailable(f.wait)
 	case notAllowed:
-		return meta.MethodNotAllowed("the server does not allow this method on the requested resource")
+		return resources.MethodNotAllowed("the server does not allow this method on the requested resource")
 	default:
 		return refuseInternal(f.order.text("message", "a fault was requested"))
 	}

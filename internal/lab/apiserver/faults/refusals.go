@@ -8,17 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/meta"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
 func refuseBusy(f *fault) *api.StatusError {
-	return meta.Failure(http.StatusTooManyRequests, api.ReasonTooManyRequests,
+	return resources.Failure(http.StatusTooManyRequests, api.ReasonTooManyRequests,
 		"Too many requests, please try again later.", retryAfter(f.wait))
 }
 
 func refuseUnavailable(wait time.Duration) *api.StatusError {
-	refused := meta.ServiceUnavailable("the server is currently unable to handle the request")
+	refused := resources.ServiceUnavailable("the server is currently unable to handle the request")
 	refused.Status.Details = retryAfter(wait)
 	return refused
 }
@@ -31,14 +31,14 @@ func retryAfter(wait time.Duration) *api.StatusDetails {
 }
 
 func refuseInternal(message string) *api.StatusError {
-	return meta.InternalError(errors.New(message))
+	return resources.InternalError(errors.New(message))
 }
 
 // Forbidden returns the 403 of RBAC for a request. One for a Namespace object has that namespace.
 func Forbidden(r Request) *api.StatusError {
 	const code, reason = http.StatusForbidden, api.ReasonForbidden
 	if r.Resource == "" {
-		return meta.Failure(code, reason,
+		return resources.Failure(code, reason,
 			fmt.Sprintf("forbidden: User %q cannot %s path %q", r.User, r.Verb, r.Path), &api.StatusDetails{})
 	}
 	resource, where := r.Resource, "at the cluster scope"
@@ -54,7 +54,7 @@ func Forbidden(r Request) *api.StatusError {
 	}
 	message := fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q %s", r.object(), r.User,
 		r.Verb, resource, r.Group, where)
-	return meta.Failure(code, reason, message, &api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource})
+	return resources.Failure(code, reason, message, &api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource})
 }
 
 // webhook returns the name of the webhook that the fault plays.
@@ -70,7 +70,7 @@ func refuseDenied(f *fault) *api.StatusError {
 	if message := f.order.text("message", ""); message != "" {
 		why = ": " + message
 	}
-	return meta.Failure(http.StatusForbidden, api.ReasonForbidden,
+	return resources.Failure(http.StatusForbidden, api.ReasonForbidden,
 		fmt.Sprintf("admission webhook %q denied the request%s", f.webhook(), why), nil)
 }
 
@@ -101,7 +101,7 @@ func refusePolicy(f *fault, r Request) *api.StatusError {
 	if r.Collection {
 		r.Name = "Unknown" // as kube-apiserver says
 	}
-	return meta.Failure(http.StatusUnprocessableEntity, api.ReasonInvalid, r.object()+" is forbidden: "+text,
+	return resources.Failure(http.StatusUnprocessableEntity, api.ReasonInvalid, r.object()+" is forbidden: "+text,
 		&api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource, Causes: []api.StatusCause{{Message: text}}})
 }
 
@@ -113,8 +113,8 @@ const defaultConverter = "default/conversion"
 func refuseUnconverted(f *fault, r Request, kind string) *api.StatusError {
 	stored := api.GroupVersion{Group: r.Group, Version: f.order.text("from", r.Version)}
 	namespace, name, _ := strings.Cut(f.order.text("service", defaultConverter), "/")
-	return meta.Failure(http.StatusInternalServerError, "", fmt.Sprintf("conversion webhook for %s, Kind=%s failed: "+
-		"Post \"https://%s.%s.svc:443/convert?timeout=30s\": no endpoints available for service %q",
+	return resources.Failure(http.StatusInternalServerError, "", fmt.Sprintf("conversion webhook for %s, Kind=%s "+
+		"failed: Post \"https://%s.%s.svc:443/convert?timeout=30s\": no endpoints available for service %q",
 		stored, kind, name, namespace, name), nil)
 }
 

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -64,7 +63,7 @@ func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w 
 		return store.Preview(draft, version), nil
 	}
 	if version != 0 {
-		return nil, meta.Unclassified("resourceVersion should not be set on objects to be created")
+		return nil, resources.Unclassified("resourceVersion should not be set on objects to be created")
 	}
 	created, err := r.collection(t).Create(draft, guard)
 	if taken, ok := errors.AsType[*store.ExistsError](err); ok {
@@ -95,7 +94,7 @@ func prepareCreate(t Target, o *api.Unstructured, w WriteOptions) {
 	}
 }
 
-func checkCreate(d *resources.Definition, o *api.Unstructured) []meta.FieldError {
+func checkCreate(d *resources.Definition, o *api.Unstructured) []resources.FieldError {
 	errs := resources.ObjectMetaValidation(d, o)
 	if d.Strategy.Validate != nil {
 		errs = append(errs, d.Strategy.Validate(o)...)
@@ -116,7 +115,7 @@ func parseVersion(text string) (uint64, error) {
 	}
 	version, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return 0, meta.Unclassified(err.Error())
+		return 0, resources.Unclassified(err.Error())
 	}
 	return version, nil
 }
@@ -133,7 +132,7 @@ func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptio
 			return err
 		}
 		if err := pod.SetNested(node, "spec", "nodeName"); err != nil {
-			return meta.InternalError(err)
+			return resources.InternalError(err)
 		}
 		SetCondition(pod, "PodScheduled", api.ConditionTrue, "", "")
 		if err := r.admitted(ctx, "create", t, w, pod); err != nil {
@@ -147,7 +146,7 @@ func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptio
 
 func bindable(t Target, o *store.Object, node string) error {
 	conflict := func(why string) error {
-		return meta.Conflict(t.Definition.Group, t.Definition.Plural+"/binding", t.Name, "pod "+t.Name+" is "+why)
+		return resources.Conflict(t.Definition.Group, t.Definition.Plural+"/binding", t.Name, "pod "+t.Name+" is "+why)
 	}
 	switch {
 	case o.Deleting:

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -26,9 +25,9 @@ func (r *Registry) customPlace(t Target, get func(prefix string, key store.Key) 
 	crd, ok := get(r.customResources.Prefix, store.Key{Name: d.Qualified()})
 	switch {
 	case !ok:
-		return meta.ResourceNotFound()
+		return resources.ResourceNotFound()
 	case crd.Deleting:
-		return meta.Forbidden(d.Group, d.Plural, t.Name,
+		return resources.Forbidden(d.Group, d.Plural, t.Name,
 			"create not allowed while custom resource definition is terminating")
 	}
 	return nil

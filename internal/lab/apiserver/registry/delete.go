@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -18,7 +17,7 @@ import (
 func (r *Registry) Delete(ctx context.Context, t Target, o api.DeleteOptions, w WriteOptions) (*store.Object, bool, error) {
 	w.DryRun = w.DryRun || o.DryRun
 	if t.Definition == r.namespaces && undeletable[t.Name] && !w.internal {
-		return nil, false, meta.Forbidden("", "namespaces", t.Name, "this namespace may not be deleted")
+		return nil, false, resources.Forbidden("", "namespaces", t.Name, "this namespace may not be deleted")
 	}
 	for {
 		old, ok := r.collection(t).Get(t.key())
@@ -115,7 +114,7 @@ func (t Target) checkPreconditions(old *store.Object, p *api.Preconditions) erro
 		return nil
 	}
 	conflict := func(reason string) error { // kube-apiserver names the kind here, not the resource
-		return meta.Conflict(t.Definition.Group, t.Definition.Kind, t.Name, reason)
+		return resources.Conflict(t.Definition.Group, t.Definition.Kind, t.Name, reason)
 	}
 	if p.UID != nil && *p.UID != old.UID {
 		return conflict(fmt.Sprintf("the UID in the precondition (%s) does not match the UID in record (%s). "+

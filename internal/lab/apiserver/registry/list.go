@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"orrery/internal/lab/apiserver/meta"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -33,7 +33,7 @@ func (r *Registry) List(t Target, o api.ListOptions) (*Page, error) {
 	}
 	asked, err := queryVersion(o.ResourceVersion)
 	if err != nil {
-		return nil, meta.BadRequest("invalid resource version: " + err.Error())
+		return nil, resources.BadRequest("invalid resource version: " + err.Error())
 	}
 	limit := o.Limit
 	var view *store.View
@@ -60,7 +60,7 @@ func (r *Registry) nextPage(t Target, o api.ListOptions, selected selection) (*P
 		return nil, err
 	}
 	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
-		return nil, meta.BadRequest("specifying resource version is not allowed when using continue")
+		return nil, resources.BadRequest("specifying resource version is not allowed when using continue")
 	}
 	if r.expires != nil && r.expires(t) {
 		return nil, token.tooOld()
@@ -107,23 +107,23 @@ func page(view *store.View, selected selection, after store.Key, limit int64) *P
 // readError converts an error of a read into an API status.
 func (r *Registry) readError(t Target, err error, expired string) error {
 	if future, ok := errors.AsType[*store.FutureError](err); ok {
-		return meta.TooLargeVersion(future.Version, future.Current)
+		return resources.TooLargeVersion(future.Version, future.Current)
 	}
 	if _, ok := errors.AsType[*store.ExpiredError](err); ok {
-		return meta.Expired(expired)
+		return resources.Expired(expired)
 	}
 	if errors.Is(err, store.ErrDropped) {
-		return meta.ResourceNotFound()
+		return resources.ResourceNotFound()
 	}
 	return r.storeError(t, err)
 }
 
 // checkListOptions returns the forbidden combinations of list options.
-func checkListOptions(o api.ListOptions) []meta.FieldError {
+func checkListOptions(o api.ListOptions) []resources.FieldError {
 	const match = "resourceVersionMatch"
-	var errs []meta.FieldError
+	var errs []resources.FieldError
 	forbid := func(field, detail string) {
-		errs = append(errs, meta.FieldError{Type: meta.FieldForbidden, Field: field, Detail: detail})
+		errs = append(errs, resources.FieldError{Type: resources.FieldForbidden, Field: field, Detail: detail})
 	}
 	if o.SendInitialEvents {
 		forbid("sendInitialEvents", "sendInitialEvents is forbidden for list")
@@ -144,19 +144,19 @@ func checkListOptions(o api.ListOptions) []meta.FieldError {
 		}
 	case api.MatchNotOlderThan:
 	default:
-		errs = append(errs, meta.FieldError{
-			Type: meta.FieldNotSupported, Field: match, Value: string(o.ResourceVersionMatch),
+		errs = append(errs, resources.FieldError{
+			Type: resources.FieldNotSupported, Field: match, Value: string(o.ResourceVersionMatch),
 			Detail: `supported values: "Exact", "NotOlderThan", ""`,
 		})
 	}
 	return errs
 }
 
-func invalidOptions(errs []meta.FieldError) error {
+func invalidOptions(errs []resources.FieldError) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return meta.Invalid("meta.k8s.io", "ListOptions", "", errs)
+	return resources.Invalid("meta.k8s.io", "ListOptions", "", errs)
 }
 
 // Page is the answer to a list request: a whole collection or a part of it.
@@ -175,26 +175,26 @@ type Page struct {
 // selection selects the objects of a list or watch.
 type selection struct {
 	namespace string
-	labels    meta.Labels
-	fields    meta.Fields
+	labels    resources.Labels
+	fields    resources.Fields
 }
 
 // selects parses the selectors of a request. kube-apiserver reports malformed selectors before the
 // other mistakes, and unknown fields after them.
-func (t Target) selects(o api.ListOptions, wrong []meta.FieldError) (selection, error) {
-	labels, err := meta.ParseLabels(o.LabelSelector)
+func (t Target) selects(o api.ListOptions, wrong []resources.FieldError) (selection, error) {
+	labels, err := resources.ParseLabels(o.LabelSelector)
 	if err != nil {
-		return selection{}, meta.BadRequest(err.Error())
+		return selection{}, resources.BadRequest(err.Error())
 	}
-	fields, err := meta.ParseFields(o.FieldSelector)
+	fields, err := resources.ParseFields(o.FieldSelector)
 	if err != nil {
-		return selection{}, meta.BadRequest(err.Error())
+		return selection{}, resources.BadRequest(err.Error())
 	}
 	if err := invalidOptions(wrong); err != nil {
 		return selection{}, err
 	}
 	if fields, err = t.Definition.FieldSelector(fields); err != nil {
-		return selection{}, meta.BadRequest(err.Error())
+		return selection{}, resources.BadRequest(err.Error())
 	}
 	return selection{namespace: t.in(), labels: labels, fields: fields}, nil
 }
@@ -229,7 +229,7 @@ func fieldOf(o *store.Object, field string) string {
 func (r *Registry) Get(t Target, o api.GetOptions) (*store.Object, error) {
 	asked, err := queryVersion(o.ResourceVersion)
 	if err != nil {
-		return nil, meta.Unclassified(err.Error())
+		return nil, resources.Unclassified(err.Error())
 	}
 	if o.ResourceVersion == "" {
 		object, ok := r.collection(t).Get(t.key())
@@ -254,7 +254,7 @@ func (r *Registry) Get(t Target, o api.GetOptions) (*store.Object, error) {
 func (r *Registry) cached(t Target, atLeast uint64) (*store.View, error) {
 	at := r.reached()
 	if atLeast > at {
-		return nil, meta.TooLargeVersion(atLeast, at)
+		return nil, resources.TooLargeVersion(atLeast, at)
 	}
 	view, err := r.collection(t).View(at)
 	if err != nil {
@@ -280,7 +280,9 @@ func queryVersion(text string) (uint64, error) {
 	}
 	version, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		wrong := meta.FieldError{Type: meta.FieldInvalid, Field: "resourceVersion", Value: text, Detail: err.Error()}
+		wrong := resources.FieldError{
+			Type: resources.FieldInvalid, Field: "resourceVersion", Value: text, Detail: err.Error(),
+		}
 		return 0, errors.New(wrong.Error())
 	}
 	return version, nil
@@ -331,7 +333,7 @@ func parseToken(text string) (continueToken, error) {
 		err = fmt.Errorf("server does not recognize this encoded version %s", token.Format)
 	}
 	if err != nil {
-		return token, meta.BadRequest("invalid continue token: continue key is not valid: " + err.Error())
+		return token, resources.BadRequest("invalid continue token: continue key is not valid: " + err.Error())
 	}
 	return token, nil
 }
@@ -339,7 +341,7 @@ func parseToken(text string) (continueToken, error) {
 // tooOld returns the 410 for a token whose version is compacted. It carries another token, with
 // which the client may read the rest in its latest state.
 func (t continueToken) tooOld() error {
-	err := meta.Expired("The provided continue parameter is too old to display a consistent list result. " +
+	err := resources.Expired("The provided continue parameter is too old to display a consistent list result. " +
 		"You can start a new list without the continue parameter, or use the continue token in this response to retrieve " +
 		"the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that " +
 		"were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")

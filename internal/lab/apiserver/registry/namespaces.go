@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"orrery/internal/lab/apiserver/meta"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -69,9 +69,9 @@ func (r *Registry) place(t Target, get func(prefix string, key store.Key) (*stor
 	namespace, ok := get(r.namespaces.Prefix, store.Key{Name: t.Namespace})
 	switch {
 	case !ok:
-		return meta.NotFound("", "namespaces", t.Namespace)
+		return resources.NotFound("", "namespaces", t.Namespace)
 	case namespace.Deleting:
-		return meta.NamespaceTerminating(t.Definition.Group, t.Definition.Plural, t.Name, t.Namespace)
+		return resources.NamespaceTerminating(t.Definition.Group, t.Definition.Plural, t.Name, t.Namespace)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (r *Registry) namespaceExists(t Target) error {
 		return nil
 	}
 	if _, ok := r.store.Collection(r.namespaces.Prefix).Get(store.Key{Name: t.Namespace}); !ok {
-		return meta.NotFound("", "namespaces", t.Namespace)
+		return resources.NotFound("", "namespaces", t.Namespace)
 	}
 	return nil
 }

@@ -22,7 +22,6 @@ import (
 	"strings"
 	"sync"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -131,7 +130,7 @@ func (r *Registry) storeError(t Target, err error) error {
 	if _, ok := errors.AsType[*api.StatusError](err); ok {
 		return err // returned by a guard
 	}
-	return meta.InternalError(err)
+	return resources.InternalError(err)
 }
 
 // removed runs after an object was removed from the store.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -85,12 +84,12 @@ func (t Target) of(o *store.Object) Target {
 }
 
 func (t Target) notFound() error {
-	return meta.NotFound(t.Definition.Group, t.Definition.Plural, t.Name)
+	return resources.NotFound(t.Definition.Group, t.Definition.Plural, t.Name)
 }
 
 // alreadyExists returns the 409 of a create whose name is taken.
 func (t Target) alreadyExists(current *store.Object) error {
-	err := meta.AlreadyExists(t.Definition.Group, t.Definition.Plural, t.Name)
+	err := resources.AlreadyExists(t.Definition.Group, t.Definition.Plural, t.Name)
 	if current.Deleting {
 		err.Status.Message = "object is being deleted: " + err.Status.Message
 	}
@@ -98,15 +97,15 @@ func (t Target) alreadyExists(current *store.Object) error {
 }
 
 func (t Target) conflict(reason string) error {
-	return meta.Conflict(t.Definition.Group, t.Definition.Plural, t.Name, reason)
+	return resources.Conflict(t.Definition.Group, t.Definition.Plural, t.Name, reason)
 }
 
 // invalid returns nil if there are no errors.
-func (t Target) invalid(errs []meta.FieldError) error {
+func (t Target) invalid(errs []resources.FieldError) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return meta.Invalid(t.Definition.InvalidGroup(), t.Definition.Kind, t.Name, errs)
+	return resources.Invalid(t.Definition.InvalidGroup(), t.Definition.Kind, t.Name, errs)
 }
 
 // metadataOf returns the metadata of an object to be changed in place, adding it if necessary.
@@ -163,7 +162,8 @@ func (t Target) sameNamespace(o *api.Unstructured) error {
 	case "":
 		metadata["namespace"] = t.Namespace
 	default:
-		return meta.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
+		return resources.BadRequest(
+			"the namespace of the provided object does not match the namespace sent on the request")
 	}
 	return nil
 }
@@ -174,10 +174,10 @@ func (t Target) sameName(o *api.Unstructured) error {
 	case t.Name:
 		return nil
 	case "":
-		return meta.BadRequest(fmt.Sprintf(
+		return resources.BadRequest(fmt.Sprintf(
 			"the name of the object (%s based on URL) was undeterminable: name must be provided", t.Name))
 	default:
-		return meta.BadRequest(fmt.Sprintf(
+		return resources.BadRequest(fmt.Sprintf(
 			"the name of the object (%s) does not match the name on the URL (%s)", name, t.Name))
 	}
 }

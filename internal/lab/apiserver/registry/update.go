@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -28,7 +27,7 @@ func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w 
 		return nil, err
 	}
 	if r.injectConflict("update", t, w, o) {
-		return nil, t.conflict(meta.ObjectModified)
+		return nil, t.conflict(resources.ObjectModified)
 	}
 	return r.change(ctx, "update", t, math.MaxInt, w, func(old *store.Object) (*api.Unstructured, error) {
 		if uid := o.GetUID(); uid != "" && uid != old.UID {
@@ -59,7 +58,7 @@ func (r *Registry) change(ctx context.Context, verb string, t Target, attempts i
 			return after, err
 		}
 	}
-	return nil, t.conflict(meta.ObjectModified)
+	return nil, t.conflict(resources.ObjectModified)
 }
 
 // otherUID returns the conflict of a write meant for an earlier object of the same name.
@@ -76,12 +75,13 @@ func (t Target) checkVersion(asked, current uint64) error {
 	case asked == current:
 		return nil
 	case asked != 0:
-		return t.conflict(meta.ObjectModified)
+		return t.conflict(resources.ObjectModified)
 	case t.Definition.Strategy.AllowUnconditionalUpdate:
 		return nil
 	}
-	return meta.Invalid(t.Definition.Group, t.Definition.Plural, t.Name, []meta.FieldError{{
-		Type: meta.FieldInvalid, Field: "metadata.resourceVersion", Value: 0, Detail: "must be specified for an update",
+	return resources.Invalid(t.Definition.Group, t.Definition.Plural, t.Name, []resources.FieldError{{
+		Type: resources.FieldInvalid, Field: "metadata.resourceVersion", Value: 0,
+		Detail: "must be specified for an update",
 	}})
 }
 
@@ -97,8 +97,8 @@ func (t Target) replacement(o *api.Unstructured, old *store.Object) (*api.Unstru
 	}
 	if t.Subresource == "scale" {
 		if replicas := o.NestedInt64("spec", "replicas"); replicas < 0 {
-			return nil, meta.Invalid("autoscaling", "Scale", t.Name, []meta.FieldError{{
-				Type: meta.FieldInvalid, Field: "spec.replicas", Value: replicas,
+			return nil, resources.Invalid("autoscaling", "Scale", t.Name, []resources.FieldError{{
+				Type: resources.FieldInvalid, Field: "spec.replicas", Value: replicas,
 				Detail: "must be greater than or equal to 0",
 			}})
 		}
@@ -172,7 +172,7 @@ func prepareUpdate(t Target, next, current *api.Unstructured, w WriteOptions) {
 	w.setManagers(t, next, current)
 }
 
-func checkUpdate(t Target, next, current *api.Unstructured) []meta.FieldError {
+func checkUpdate(t Target, next, current *api.Unstructured) []resources.FieldError {
 	errs := resources.MetaUpdateValidation(t.Definition, next, current)
 	check := t.Definition.Strategy.ValidateUpdate
 	switch t.Subresource {
@@ -268,7 +268,7 @@ func (r *Registry) Patch(ctx context.Context, t Target, change func(current *api
 	return r.change(ctx, "patch", t, patchAttempts, w, func(old *store.Object) (*api.Unstructured, error) {
 		next, err := t.patched(old, change)
 		if err == nil && r.injectConflict("patch", t, w, next) {
-			err = t.conflict(meta.ObjectModified)
+			err = t.conflict(resources.ObjectModified)
 		}
 		return next, err
 	})

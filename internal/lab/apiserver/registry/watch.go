@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"orrery/internal/lab/apiserver/meta"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -57,7 +57,7 @@ func (r *Registry) WatchChanges(t Target, o api.ListOptions) (*Watch, error) {
 func (r *Registry) watch(t Target, o api.ListOptions, selected selection, withState bool) (*Watch, error) {
 	asked, err := queryVersion(o.ResourceVersion)
 	if err != nil {
-		return nil, meta.Unclassified(err.Error())
+		return nil, resources.Unclassified(err.Error())
 	}
 	w := &Watch{selected: selected}
 	switch {
@@ -69,7 +69,7 @@ func (r *Registry) watch(t Target, o api.ListOptions, selected selection, withSt
 		err = r.watchFrom(t, w, asked)
 	}
 	if errors.Is(err, store.ErrDropped) {
-		return nil, meta.ResourceNotFound()
+		return nil, resources.ResourceNotFound()
 	}
 	w.err = watchError(err)
 	return w, nil
@@ -81,7 +81,7 @@ func (r *Registry) watchFromState(t Target, w *Watch, atLeast uint64, o api.List
 		return err
 	}
 	if atLeast > view.Version() {
-		return meta.TooLargeVersion(atLeast, view.Version())
+		return resources.TooLargeVersion(atLeast, view.Version())
 	}
 	w.initial, w.after = view, view.Version()
 	w.bookmark = o.SendInitialEvents && o.AllowWatchBookmarks
@@ -102,7 +102,7 @@ func (r *Registry) watchFrom(t Target, w *Watch, after uint64) (err error) {
 // watchError converts an error of the store for the watcher.
 func watchError(err error) error {
 	if expired, ok := errors.AsType[*store.ExpiredError](err); ok {
-		return meta.Expired(fmt.Sprintf("too old resource version: %d (%d)", expired.Version, expired.Oldest))
+		return resources.Expired(fmt.Sprintf("too old resource version: %d (%d)", expired.Version, expired.Oldest))
 	}
 	if errors.Is(err, store.ErrDropped) {
 		return ErrEnded
@@ -195,11 +195,11 @@ func (w *Watch) Progress() (version uint64, upToDate bool) {
 
 // checkWatchOptions returns the forbidden combinations of watch options. withoutState is an
 // explicit sendInitialEvents=false.
-func checkWatchOptions(o api.ListOptions, withoutState bool) []meta.FieldError {
+func checkWatchOptions(o api.ListOptions, withoutState bool) []resources.FieldError {
 	const match = "resourceVersionMatch"
-	var errs []meta.FieldError
+	var errs []resources.FieldError
 	forbid := func(detail string) {
-		errs = append(errs, meta.FieldError{Type: meta.FieldForbidden, Field: match, Detail: detail})
+		errs = append(errs, resources.FieldError{Type: resources.FieldForbidden, Field: match, Detail: detail})
 	}
 	explicit := o.SendInitialEvents || withoutState
 	switch {
@@ -214,8 +214,8 @@ func checkWatchOptions(o api.ListOptions, withoutState bool) []meta.FieldError {
 		forbid("resourceVersionMatch is forbidden when continue is provided")
 	}
 	if o.ResourceVersionMatch != "" && o.ResourceVersionMatch != api.MatchNotOlderThan {
-		errs = append(errs, meta.FieldError{
-			Type: meta.FieldNotSupported, Field: match, Value: string(o.ResourceVersionMatch),
+		errs = append(errs, resources.FieldError{
+			Type: resources.FieldNotSupported, Field: match, Value: string(o.ResourceVersionMatch),
 			Detail: `supported values: "NotOlderThan"`,
 		})
 	}

@@ -6,11 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
-func validateAPIService(o *api.Unstructured) []meta.FieldError {
+func validateAPIService(o *api.Unstructured) []FieldError {
 	var m errorList
 	spec := child(o.Object, "spec")
 	if name := text(spec, "version") + "." + text(spec, "group"); o.GetName() != name {

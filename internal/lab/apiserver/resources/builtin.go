@@ -9,7 +9,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -125,7 +124,7 @@ func decoded[T any](name string) (value T) {
 	return value
 }
 
-var nameRules = map[string]NameRule{"label": meta.Label, "path segment": meta.PathSegment}
+var nameRules = map[string]NameRule{"label": dnsLabel, "path segment": pathSegment}
 
 // hooks are what a type computes. Each may be nil.
 type hooks struct {
@@ -134,8 +133,8 @@ type hooks struct {
 	update func(o, old *api.Unstructured)
 
 	// validate validates new and updated objects, and validateUpdate the changes of an update.
-	validate       func(o *api.Unstructured) []meta.FieldError
-	validateUpdate func(o, old *api.Unstructured) []meta.FieldError
+	validate       func(o *api.Unstructured) []FieldError
+	validateUpdate func(o, old *api.Unstructured) []FieldError
 
 	// special adjusts the finished definition.
 	special func(d *Definition)
@@ -181,7 +180,7 @@ func strategy(d *Definition, r rules, h hooks) Strategy {
 		s.DefaultPropagation = api.DeletePropagationOrphan
 	}
 	if h.validate != nil {
-		s.ValidateUpdate = func(o, old *api.Unstructured) []meta.FieldError {
+		s.ValidateUpdate = func(o, old *api.Unstructured) []FieldError {
 			errs := h.validate(o)
 			if h.validateUpdate != nil {
 				errs = append(errs, h.validateUpdate(o, old)...)

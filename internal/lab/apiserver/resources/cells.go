@@ -10,7 +10,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -194,7 +193,7 @@ func formatLabels(labels tree) string {
 }
 
 func formatSelector(t tree) string {
-	s, err := meta.ParseLabelSelector(t)
+	s, err := ParseLabelSelector(t)
 	if err != nil {
 		return "<error>"
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -48,7 +47,7 @@ func ignoredParts(o *api.Unstructured) []string {
 }
 
 // validateCRD validates what this server needs to serve the type.
-func validateCRD(o *api.Unstructured) []meta.FieldError {
+func validateCRD(o *api.Unstructured) []FieldError {
 	var m errorList
 	spec := child(o.Object, "spec")
 	crdNames := child(spec, "names")
@@ -65,7 +64,7 @@ func validateCRD(o *api.Unstructured) []meta.FieldError {
 	case "":
 		m.required("spec.scope", "")
 	default:
-		m.add(meta.FieldNotSupported, "spec.scope", scope, `supported values: "Cluster", "Namespaced"`)
+		m.add(FieldNotSupported, "spec.scope", scope, `supported values: "Cluster", "Namespaced"`)
 	}
 	storage := 0
 	for i, version := range items(spec, "versions") {
@@ -94,7 +93,7 @@ func validateCRD(o *api.Unstructured) []meta.FieldError {
 
 // validateCRDUpdate keeps the group, the plural name and, once objects may exist, the scope and the
 // kind.
-func validateCRDUpdate(o, old *api.Unstructured) []meta.FieldError {
+func validateCRDUpdate(o, old *api.Unstructured) []FieldError {
 	var m errorList
 	fixed := [][]string{{"spec", "group"}, {"spec", "names", "plural"}}
 	if condition(child(old.Object, "status"), "Established", "status") == "True" {

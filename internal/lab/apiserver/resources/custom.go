@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -179,17 +178,17 @@ func customStrategy(d *Definition, rules *Schema) Strategy {
 	if status {
 		s.PrepareStatus = statusKeepsMetadata("labels", "annotations", "finalizers", "ownerReferences", "generation")
 	}
-	s.Validate = func(o *api.Unstructured) []meta.FieldError {
+	s.Validate = func(o *api.Unstructured) []FieldError {
 		return validateCustom(rules, o, &api.Unstructured{})
 	}
-	s.ValidateUpdate = func(o, old *api.Unstructured) []meta.FieldError { return validateCustom(rules, o, old) }
+	s.ValidateUpdate = func(o, old *api.Unstructured) []FieldError { return validateCustom(rules, o, old) }
 	s.ValidateStatusUpdate = s.ValidateUpdate
 	return s
 }
 
 // validateCustom validates a custom resource; old is empty for a new one. An object that has
 // duplicates already may keep them.
-func validateCustom(rules *Schema, o, old *api.Unstructured) []meta.FieldError {
+func validateCustom(rules *Schema, o, old *api.Unstructured) []FieldError {
 	var before any
 	if old.Object != nil {
 		before = old.Object

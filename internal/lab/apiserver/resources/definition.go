@@ -21,6 +21,9 @@
 //   - How does a strategic merge patch merge a list? [Type.MergeKey], [Type.PatchStrategy]
 //   - What do clients learn about the types? [OpenAPIV3Index], [OpenAPIV3]
 //
+// What all types share stands here, too: the errors of the API, the rules for names, and selectors
+// ([ParseLabels], [ParseFields]).
+//
 // The texts of kubectl explain are our own (descriptions.txt). make -C upstream record-schema
 // record-patches renews the recordings.
 package resources
@@ -29,7 +32,6 @@ import (
 	"fmt"
 	"slices"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -202,7 +204,7 @@ type Column struct {
 
 // FieldSelector translates a selector to the names that [Definition.Fields] uses. The error for an
 // unsupported field has kube-apiserver's text.
-func (d *Definition) FieldSelector(s meta.Fields) (meta.Fields, error) {
+func (d *Definition) FieldSelector(s Fields) (Fields, error) {
 	return s.Rename(func(field string) (string, error) {
 		everywhere := d.Namespaced || !d.Custom && len(d.Selectable) == 0
 		if field == "metadata.name" || field == "metadata.namespace" && everywhere {

@@ -6,8 +6,6 @@ import (
 	"net"
 	"slices"
 	"time"
-
-	"orrery/internal/lab/apiserver/meta"
 )
 
 // ownFormats validate the formats of definitions that JSON schema does not have, or has with
@@ -22,8 +20,8 @@ var ownFormats = map[string]func(value any) error{
 		}
 		return nil
 	},
-	"k8s-long-name":  ofText(func(text string) error { return noneOf(meta.Subdomain(text)) }),
-	"k8s-short-name": ofText(func(text string) error { return noneOf(meta.Label(text)) }),
+	"k8s-long-name":  ofText(func(text string) error { return noneOf(dnsSubdomain(text)) }),
+	"k8s-short-name": ofText(func(text string) error { return noneOf(dnsLabel(text)) }),
 	"mac":            ofText(func(text string) error { _, err := net.ParseMAC(text); return err }),
 }
 

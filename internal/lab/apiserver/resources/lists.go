@@ -2,16 +2,14 @@ package resources
 
 import (
 	"encoding/json"
-
-	"orrery/internal/lab/apiserver/meta"
 )
 
 // Lists returns the duplicate elements of sets and the duplicate keys of lists of type map.
-func (s *Schema) Lists(path string, value any) []meta.FieldError {
+func (s *Schema) Lists(path string, value any) []FieldError {
 	if s == nil {
 		return nil
 	}
-	var wrong []meta.FieldError
+	var wrong []FieldError
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range sortedKeys(v) {
@@ -53,13 +51,13 @@ func encoded(value any) string {
 }
 
 // duplicates reports each key that occurs more than once, at its second occurrence.
-func duplicates(path string, list []any, key func(any) any) []meta.FieldError {
-	var wrong []meta.FieldError
+func duplicates(path string, list []any, key func(any) any) []FieldError {
+	var wrong []FieldError
 	seen := map[string]int{}
 	for i, item := range list {
 		this := key(item)
 		if seen[encoded(this)]++; seen[encoded(this)] == 2 {
-			wrong = append(wrong, meta.FieldError{Type: meta.FieldDuplicate, Field: indexed(path, i), Value: this})
+			wrong = append(wrong, FieldError{Type: FieldDuplicate, Field: indexed(path, i), Value: this})
 		}
 	}
 	return wrong

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -15,11 +14,11 @@ const maxAnnotations = 256 << 10
 
 // ObjectMetaValidation validates the metadata of a new object: name, labels, annotations,
 // finalizers, owner references.
-func ObjectMetaValidation(d *Definition, o *api.Unstructured) []meta.FieldError {
+func ObjectMetaValidation(d *Definition, o *api.Unstructured) []FieldError {
 	var m errorList
 	rule := d.Strategy.ValidateName
 	if rule == nil {
-		rule = meta.Subdomain
+		rule = dnsSubdomain
 	}
 	metadata := child(o.Object, "metadata")
 	if name := text(metadata, "name"); name == "" {
@@ -31,7 +30,7 @@ func ObjectMetaValidation(d *Definition, o *api.Unstructured) []meta.FieldError 
 	case d.Namespaced && namespace == "":
 		m.required("metadata.namespace", "")
 	case d.Namespaced:
-		m.names("metadata.namespace", namespace, meta.Label(namespace))
+		m.names("metadata.namespace", namespace, dnsLabel(namespace))
 	case namespace != "":
 		m.forbidden("metadata.namespace", "not allowed on this type")
 	}
@@ -50,20 +49,20 @@ func (m *errorList) metadata(metadata tree) {
 
 func (m *errorList) labels(labels tree, path string) {
 	for _, key := range sortedKeys(labels) {
-		m.names(path, key, meta.Qualified(key))
+		m.names(path, key, qualifiedName(key))
 		value := text(labels, key)
-		m.names(path, value, meta.LabelValue(value))
+		m.names(path, value, labelValue(value))
 	}
 }
 
 func (m *errorList) annotations(annotations tree) {
 	total := 0
 	for _, key := range sortedKeys(annotations) {
-		m.names("metadata.annotations", key, meta.Qualified(strings.ToLower(key)))
+		m.names("metadata.annotations", key, qualifiedName(strings.ToLower(key)))
 		total += len(key) + len(text(annotations, key))
 	}
 	if total > maxAnnotations {
-		m.add(meta.FieldTooLong, "metadata.annotations", nil,
+		m.add(FieldTooLong, "metadata.annotations", nil,
 			fmt.Sprintf("may not be more than %d bytes", maxAnnotations))
 	}
 }
@@ -117,7 +116,7 @@ var standardFinalizers = []string{api.FinalizerKubernetes, FinalizerOrphan, Fina
 func (m *errorList) finalizers(finalizers []string) {
 	const path = "metadata.finalizers"
 	for _, finalizer := range finalizers {
-		m.names(path, finalizer, meta.Qualified(finalizer))
+		m.names(path, finalizer, qualifiedName(finalizer))
 	}
 	if slices.Contains(finalizers, FinalizerOrphan) && slices.Contains(finalizers, FinalizerForeground) {
 		m.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
@@ -180,7 +179,7 @@ func finalizerWarnings(o, old *api.Unstructured) []string {
 
 // MetaUpdateValidation validates the metadata of o and its change from old: immutable fields, and
 // finalizers added during deletion. The registry has restored the fields that a client may omit.
-func MetaUpdateValidation(d *Definition, o, old *api.Unstructured) []meta.FieldError {
+func MetaUpdateValidation(d *Definition, o, old *api.Unstructured) []FieldError {
 	var m errorList
 	metadata, before := child(o.Object, "metadata"), child(old.Object, "metadata")
 	m.metadata(metadata)

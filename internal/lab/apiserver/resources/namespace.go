@@ -3,7 +3,6 @@ package resources
 import (
 	"slices"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -33,21 +32,21 @@ func prepareNamespace(o *api.Unstructured) {
 	}
 }
 
-func validateNamespace(o *api.Unstructured) []meta.FieldError { return namespaceFinalizers(o, false) }
+func validateNamespace(o *api.Unstructured) []FieldError { return namespaceFinalizers(o, false) }
 
-func validateNamespaceFinalize(o, _ *api.Unstructured) []meta.FieldError {
+func validateNamespaceFinalize(o, _ *api.Unstructured) []FieldError {
 	return namespaceFinalizers(o, true)
 }
 
 // namespaceFinalizers validates spec.finalizers. Only the errors of the subresource name the index.
-func namespaceFinalizers(o *api.Unstructured, numbered bool) []meta.FieldError {
+func namespaceFinalizers(o *api.Unstructured, numbered bool) []FieldError {
 	var m errorList
 	for i, finalizer := range o.NestedStringSlice("spec", "finalizers") {
 		path := "spec.finalizers"
 		if numbered {
 			path = indexed(path, i)
 		}
-		m.names(path, finalizer, meta.Qualified(finalizer))
+		m.names(path, finalizer, qualifiedName(finalizer))
 		if !isKnownFinalizer(finalizer) {
 			m.invalid(path, finalizer, unknownFinalizer)
 		}
@@ -56,7 +55,7 @@ func namespaceFinalizers(o *api.Unstructured, numbered bool) []meta.FieldError {
 }
 
 // validateNamespaceStatus checks that the phase agrees with the deletionTimestamp.
-func validateNamespaceStatus(o, old *api.Unstructured) []meta.FieldError {
+func validateNamespaceStatus(o, old *api.Unstructured) []FieldError {
 	var m errorList
 	phase := o.NestedString("status", "phase")
 	if o.NestedString("metadata", "deletionTimestamp") == "" {

@@ -9,7 +9,6 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -89,8 +88,8 @@ func apply(kind api.PatchType, current map[string]any, data []byte, t *Type) (ma
 }
 
 func refused(shown, why string) *api.StatusError {
-	return meta.Invalid("", "", "", []meta.FieldError{
-		{Type: meta.FieldInvalid, Field: "patch", Value: shown, Detail: why}})
+	return Invalid("", "", "", []FieldError{
+		{Type: FieldInvalid, Field: "patch", Value: shown, Detail: why}})
 }
 
 // cannotApply is the error for a JSON patch that does not fit the document. kube-apiserver gives no
@@ -114,15 +113,15 @@ func SupportedPatch(kind api.PatchType, custom bool) error {
 	case kind == api.JSONPatchType, kind == api.MergePatchType, kind == api.StrategicMergePatchType && !custom:
 		return nil
 	case kind == api.ApplyPatchType || kind == "application/apply-patch+cbor":
-		return meta.UnsupportedMediaType(
+		return UnsupportedMediaType(
 			"server-side apply is not supported by this server: use a merge patch, a strategic merge patch " +
 				"or a JSON patch (kubectl apply without --server-side)")
 	case custom:
-		return meta.UnsupportedMediaType(
+		return UnsupportedMediaType(
 			"the body of the request was in an unknown format - accepted media types include: " +
 				"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
 	}
-	refused := meta.UnsupportedMediaType("415: Unsupported Media Type")
+	refused := UnsupportedMediaType("415: Unsupported Media Type")
 	refused.Status.Details = &api.StatusDetails{} // as in kube-apiserver
 	return refused
 }
@@ -172,7 +171,7 @@ func jsonPatch(document, data []byte) (patched []byte, err error) {
 	}
 	operations, err := jsonpatch.DecodePatch(data)
 	if err != nil {
-		return nil, meta.BadRequest(err.Error())
+		return nil, BadRequest(err.Error())
 	}
 	defer func() {
 		if recover() != nil { // the library panics if the document is replaced by null
@@ -192,13 +191,13 @@ func mergePatch(document, data []byte) ([]byte, error) {
 	}
 	patched, err := jsonpatch.MergePatch(document, data)
 	if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
-		return nil, meta.BadRequest(err.Error())
+		return nil, BadRequest(err.Error())
 	}
 	return patched, err
 }
 
 // undecodable names the types as kube-apiserver's package does.
 func undecodable(err error) error {
-	return meta.BadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "resources.jsonPatchOp",
+	return BadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "resources.jsonPatchOp",
 		"handlers.jsonPatchOp"))
 }

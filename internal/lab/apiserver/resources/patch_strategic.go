@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -20,12 +19,12 @@ const (
 func strategicDocument(data []byte) (map[string]any, error) {
 	var readable map[string]any
 	if err := json.Unmarshal(data, &readable); err != nil {
-		return nil, meta.BadRequest(err.Error())
+		return nil, BadRequest(err.Error())
 	}
 	// api.Unstructured decodes numbers as in documents.
 	patch := &api.Unstructured{}
 	if err := json.Unmarshal(data, patch); err != nil {
-		return nil, meta.BadRequest(err.Error())
+		return nil, BadRequest(err.Error())
 	}
 	return patch.Object, nil
 }
@@ -124,7 +123,7 @@ func retain(document, patch map[string]any) error {
 	}
 	list, ok := value.([]any)
 	if !ok {
-		return meta.BadRequest("invalid patch format of retainKeys")
+		return BadRequest("invalid patch format of retainKeys")
 	}
 	delete(patch, retainKeys)
 	keys := positionsOf(list, "")

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -81,7 +80,7 @@ func read(d *Definition, document *api.Unstructured) *api.Unstructured {
 
 // create does what the registry does for a new object. It takes the server's own fields from the
 // recorded answer.
-func create(d *Definition, sent, recorded *api.Unstructured, namespace string) (*api.Unstructured, []meta.FieldError) {
+func create(d *Definition, sent, recorded *api.Unstructured, namespace string) (*api.Unstructured, []FieldError) {
 	o := read(d, sent)
 	metadata := ensure(o.Object, "metadata")
 	for _, key := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
@@ -104,7 +103,7 @@ func create(d *Definition, sent, recorded *api.Unstructured, namespace string) (
 }
 
 // update does what the registry does for a write to an object or a subresource.
-func update(d *Definition, step recordedStep) (*api.Unstructured, []meta.FieldError) {
+func update(d *Definition, step recordedStep) (*api.Unstructured, []FieldError) {
 	before := step.Before.DeepCopy()
 	if d.ToStorage != nil {
 		d.ToStorage(before)
@@ -189,7 +188,7 @@ func (s recordedStep) refusedByTheRegistry() bool {
 	return s.Answer.GetKind() == "Status" && s.Answer.NestedString("reason") != string(api.ReasonInvalid)
 }
 
-func assertAnswer(t *testing.T, d *Definition, want, o *api.Unstructured, errs []meta.FieldError) {
+func assertAnswer(t *testing.T, d *Definition, want, o *api.Unstructured, errs []FieldError) {
 	t.Helper()
 	if want.GetKind() == "Status" {
 		require.Equal(t, "Invalid", want.NestedString("reason"), "unexpected reason: %s", want.NestedString("message"))

@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -56,7 +55,7 @@ func (p *scalePaths) selectorText(o *api.Unstructured) string {
 	case string:
 		return v
 	case map[string]any:
-		labels, err := meta.ParseLabelSelector(v)
+		labels, err := ParseLabelSelector(v)
 		if err != nil {
 			return ""
 		}

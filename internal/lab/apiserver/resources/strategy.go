@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -24,13 +23,13 @@ type Strategy struct {
 	PrepareFinalize func(o, old *api.Unstructured)
 
 	// Validate validates a new object. [ObjectMetaValidation] has validated its metadata before.
-	Validate func(o *api.Unstructured) []meta.FieldError
+	Validate func(o *api.Unstructured) []FieldError
 	// ValidateUpdate validates the change from old to o; it calls Validate if that is part of it.
-	ValidateUpdate func(o, old *api.Unstructured) []meta.FieldError
+	ValidateUpdate func(o, old *api.Unstructured) []FieldError
 	// ValidateStatusUpdate is ValidateUpdate for the status subresource.
-	ValidateStatusUpdate func(o, old *api.Unstructured) []meta.FieldError
+	ValidateStatusUpdate func(o, old *api.Unstructured) []FieldError
 	// ValidateFinalizeUpdate is ValidateUpdate for the finalize subresource.
-	ValidateFinalizeUpdate func(o, old *api.Unstructured) []meta.FieldError
+	ValidateFinalizeUpdate func(o, old *api.Unstructured) []FieldError
 	// Warnings returns warnings for a valid object.
 	Warnings func(o *api.Unstructured) []string
 	// ValidateName validates metadata.name; nil means a DNS subdomain.

@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"slices"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -122,22 +121,22 @@ func isNothing(value any) bool {
 }
 
 // errorList collects validation errors in the order in which they are found.
-type errorList []meta.FieldError
+type errorList []FieldError
 
 func (m *errorList) add(kind api.CauseType, field string, value any, detail string) {
-	*m = append(*m, meta.FieldError{Type: kind, Field: field, Value: value, Detail: detail})
+	*m = append(*m, FieldError{Type: kind, Field: field, Value: value, Detail: detail})
 }
 
 func (m *errorList) required(field, detail string) {
-	m.add(meta.FieldRequired, field, nil, detail)
+	m.add(FieldRequired, field, nil, detail)
 }
 
 func (m *errorList) invalid(field string, value any, detail string) {
-	m.add(meta.FieldInvalid, field, value, detail)
+	m.add(FieldInvalid, field, value, detail)
 }
 
 func (m *errorList) forbidden(field, detail string) {
-	m.add(meta.FieldForbidden, field, nil, detail)
+	m.add(FieldForbidden, field, nil, detail)
 }
 
 // names adds one error for each message.

@@ -10,8 +10,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-
-	"orrery/internal/lab/apiserver/meta"
 )
 
 // compiled returns the validator of an openAPIV3Schema, or nil if the library refuses the schema.
@@ -91,20 +89,20 @@ func plainSchema(openAPI tree) tree {
 // Validate checks a custom resource. With an old value, unchanged parts may stay invalid
 // (KEP-4008). old is nil for a new object. The errors are ordered by field; those about single
 // values have the messages of kube-apiserver.
-func (s *Schema) Validate(value, old any) []meta.FieldError {
+func (s *Schema) Validate(value, old any) []FieldError {
 	if s == nil || s.compiled() == nil {
 		return nil
 	}
 	refused, _ := s.compiled().Validate(value).(*jsonschema.ValidationError)
-	var wrong []meta.FieldError
+	var wrong []FieldError
 	s.collect(refused, value, old, &wrong)
-	slices.SortStableFunc(wrong, func(a, b meta.FieldError) int { return strings.Compare(a.Field, b.Field) })
+	slices.SortStableFunc(wrong, func(a, b FieldError) int { return strings.Compare(a.Field, b.Field) })
 	return wrong
 }
 
 // collect adds the errors about single values. What is wrong in each alternative of anyOf and oneOf
 // is left out.
-func (s *Schema) collect(refused *jsonschema.ValidationError, value, old any, wrong *[]meta.FieldError) {
+func (s *Schema) collect(refused *jsonschema.ValidationError, value, old any, wrong *[]FieldError) {
 	if refused == nil {
 		return
 	}
@@ -157,23 +155,23 @@ func (s *Schema) sameKeys(item, old any) any {
 }
 
 // fieldErrors describes what is wrong with the value of a field.
-func fieldErrors(field string, value any, problem jsonschema.ErrorKind) []meta.FieldError {
-	one := meta.FieldError{Type: meta.FieldInvalid, Field: field, Value: value}
+func fieldErrors(field string, value any, problem jsonschema.ErrorKind) []FieldError {
+	one := FieldError{Type: FieldInvalid, Field: field, Value: value}
 	invalid := func(format string, args ...any) {
 		one.Detail = field + " in body " + fmt.Sprintf(format, args...)
 	}
 	ofType := func(want string, shown any) {
-		one.Type, one.Value = meta.FieldTypeInvalid, shown
+		one.Type, one.Value = FieldTypeInvalid, shown
 		invalid("must be of type %s: %q", want, shown)
 	}
 	tooMany := func(count, most int) {
-		one.Type, one.Value, one.Detail = meta.FieldTooMany, count, fmt.Sprintf("must have at most %d items", most)
+		one.Type, one.Value, one.Detail = FieldTooMany, count, fmt.Sprintf("must have at most %d items", most)
 	}
 	switch p := problem.(type) {
 	case *kind.Required:
-		var missing []meta.FieldError
+		var missing []FieldError
 		for _, name := range p.Missing {
-			missing = append(missing, meta.FieldError{Type: meta.FieldRequired, Field: join(field, name)})
+			missing = append(missing, FieldError{Type: FieldRequired, Field: join(field, name)})
 		}
 		return missing
 	case *kind.Type:
@@ -186,9 +184,9 @@ func fieldErrors(field string, value any, problem jsonschema.ErrorKind) []meta.F
 		for _, literal := range p.Want {
 			supported = append(supported, strconv.Quote(fmt.Sprint(literal)))
 		}
-		one.Type, one.Detail = meta.FieldNotSupported, "supported values: "+strings.Join(supported, ", ")
+		one.Type, one.Detail = FieldNotSupported, "supported values: "+strings.Join(supported, ", ")
 	case *kind.MaxLength:
-		one.Type, one.Detail = meta.FieldTooLong, fmt.Sprintf("may not be more than %d bytes", p.Want)
+		one.Type, one.Detail = FieldTooLong, fmt.Sprintf("may not be more than %d bytes", p.Want)
 	case *kind.MinLength:
 		invalid("should be at least %d chars long", p.Want)
 	case *kind.Pattern:
@@ -215,9 +213,9 @@ func fieldErrors(field string, value any, problem jsonschema.ErrorKind) []meta.F
 		invalid("should be a multiple of %s", shown(p.Want))
 	default:
 		keywords := strings.Join(problem.KeywordPath(), ".")
-		one.Value, one.Detail = meta.Omitted, "does not satisfy the schema ("+keywords+")"
+		one.Value, one.Detail = Omitted, "does not satisfy the schema ("+keywords+")"
 	}
-	return []meta.FieldError{one}
+	return []FieldError{one}
 }
 
 // typeName returns the name of a value's type in JSON schema.

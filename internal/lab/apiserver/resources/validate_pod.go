@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -10,7 +9,7 @@ const podImmutable = "pod updates may not change fields other than `spec.contain
 	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
 // validatePodUpdate allows changes of the fields that podImmutable names and of scheduling gates.
-func validatePodUpdate(o, old *api.Unstructured) []meta.FieldError {
+func validatePodUpdate(o, old *api.Unstructured) []FieldError {
 	var m errorList
 	next, before := fixedFields(o), fixedFields(old)
 	for _, key := range []string{"containers", "initContainers"} {
@@ -44,7 +43,7 @@ func fixedFields(o *api.Unstructured) tree {
 	return spec
 }
 
-func validatePod(o *api.Unstructured) []meta.FieldError {
+func validatePod(o *api.Unstructured) []FieldError {
 	var m errorList
 	m.podSpec(child(o.Object, "spec"), "spec")
 	return m
@@ -63,9 +62,9 @@ func (m *errorList) podSpec(spec tree, path string) {
 			case name == "":
 				m.required(path+".name", "")
 			case seen[name]:
-				m.add(meta.FieldDuplicate, path+".name", name, "")
+				m.add(FieldDuplicate, path+".name", name, "")
 			default:
-				m.names(path+".name", name, meta.Label(name))
+				m.names(path+".name", name, dnsLabel(name))
 			}
 			seen[name] = true
 			if text(container, "image") == "" {

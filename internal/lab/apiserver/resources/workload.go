@@ -3,21 +3,20 @@ package resources
 import (
 	"time"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
 // validateDeployment validates the number of replicas, the selector, which must match the template,
 // and the containers.
-func validateDeployment(o *api.Unstructured) []meta.FieldError {
+func validateDeployment(o *api.Unstructured) []FieldError {
 	return validateWorkload(o, "deployment")
 }
 
-func validateReplicaSet(o *api.Unstructured) []meta.FieldError {
+func validateReplicaSet(o *api.Unstructured) []FieldError {
 	return validateWorkload(o, "replicaset")
 }
 
-func validateWorkload(o *api.Unstructured, kind string) []meta.FieldError {
+func validateWorkload(o *api.Unstructured, kind string) []FieldError {
 	var m errorList
 	spec := child(o.Object, "spec")
 	if n := integer(spec, "replicas"); n < 0 {
@@ -28,7 +27,7 @@ func validateWorkload(o *api.Unstructured, kind string) []meta.FieldError {
 	for key := range child(child(template, "metadata"), "labels") {
 		labels[key] = text(child(child(template, "metadata"), "labels"), key)
 	}
-	switch parsed, err := meta.ParseLabelSelector(written); {
+	switch parsed, err := ParseLabelSelector(written); {
 	case written == nil:
 		m.required("spec.selector", "")
 		m.invalid("spec.template.metadata.labels", nil, "`selector` does not match template `labels`")
@@ -43,7 +42,7 @@ func validateWorkload(o *api.Unstructured, kind string) []meta.FieldError {
 	return m
 }
 
-func validateSelectorUpdate(o, old *api.Unstructured) []meta.FieldError {
+func validateSelectorUpdate(o, old *api.Unstructured) []FieldError {
 	var m errorList
 	m.immutable("spec.selector", o.Nested("spec", "selector"), old.Nested("spec", "selector"))
 	return m

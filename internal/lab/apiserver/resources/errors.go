@@ -1,5 +1,16 @@
-// Package meta has what all types of the API share: errors, the rules for names, and selectors.
-// There is a constructor for each error, with the code, reason and message of kube-apiserver 1.36:
+package resources
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"orrery/restclient/api"
+)
+
+// This file has a constructor for each error of the API, with the code, reason and message of
+// kube-apiserver 1.36:
 //
 //	about an object        NotFound, AlreadyExists, Conflict, Invalid, Forbidden,
 //	                       NamespaceTerminating
@@ -11,23 +22,10 @@
 // [Invalid] combines [FieldError] values. Every call returns a new error that the caller may
 // change. Group "" is the core group. Package restclient/api distinguishes these errors (IsNotFound
 // and so on).
-package meta
 
-import (
-	"encoding/json"
-	"fmt"
-	"net/http"
-	"strings"
-
-	"orrery/restclient/api"
-)
-
-// Reasons for [Conflict].
-const (
-	// ObjectModified is the conflict of optimistic concurrency: the client has updated an older
-	// version.
-	ObjectModified = "the object has been modified; please apply your changes to the latest version and try again"
-)
+// ObjectModified is the reason for a [Conflict] of optimistic concurrency: the client has updated
+// an older version.
+const ObjectModified = "the object has been modified; please apply your changes to the latest version and try again"
 
 // groupResource returns "configmaps" or "deployments.apps", as in messages.
 func groupResource(group, resource string) string {

@@ -1,4 +1,4 @@
-package meta
+package resources
 
 import (
 	"fmt"
@@ -37,8 +37,8 @@ func pattern(what, regex string, examples ...string) string {
 
 var subdomainSentence = pattern("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character", subdomainPattern, "example.com")
 
-// Subdomain checks a lower-case DNS subdomain (RFC 1123): the names of most objects.
-func Subdomain(name string) []string {
+// dnsSubdomain checks a lower-case DNS subdomain (RFC 1123): the names of most objects.
+func dnsSubdomain(name string) []string {
 	var wrong []string
 	if len(name) > maxSubdomain {
 		wrong = append(wrong, tooLong(maxSubdomain, "characters"))
@@ -49,8 +49,8 @@ func Subdomain(name string) []string {
 	return wrong
 }
 
-// Label checks a lower-case DNS label (RFC 1123): the names of namespaces and containers.
-func Label(name string) []string {
+// dnsLabel checks a lower-case DNS label (RFC 1123): the names of namespaces and containers.
+func dnsLabel(name string) []string {
 	var wrong []string
 	if len(name) > maxLabel {
 		wrong = append(wrong, tooLong(maxLabel, "characters"))
@@ -69,8 +69,8 @@ func labelSentence(name string) string {
 	return pattern("a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character", labelPattern, "my-name", "123-abc")
 }
 
-// PathSegment checks an element of a URL path, such as the name of a role.
-func PathSegment(name string) []string {
+// pathSegment checks an element of a URL path, such as the name of a role.
+func pathSegment(name string) []string {
 	if name == "." || name == ".." {
 		return []string{"may not be '" + name + "'"}
 	}
@@ -83,8 +83,8 @@ func PathSegment(name string) []string {
 	return wrong
 }
 
-// Qualified checks a key of a label or annotation, or a finalizer: "name" or "example.com/name".
-func Qualified(name string) []string {
+// qualifiedName checks a key of a label or annotation, or a finalizer: "name" or "example.com/name".
+func qualifiedName(name string) []string {
 	const alphabet = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 	examples := []string{"MyName", "my.name", "123-abc"}
 	var wrong []string
@@ -115,7 +115,7 @@ func Qualified(name string) []string {
 	return wrong
 }
 
-func LabelValue(value string) []string {
+func labelValue(value string) []string {
 	var wrong []string
 	if len(value) > maxLabel {
 		wrong = append(wrong, tooLong(maxLabel, "bytes"))

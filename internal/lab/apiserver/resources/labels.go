@@ -1,4 +1,4 @@
-package meta
+package resources
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ import (
 // ([Fields.Rename]). What is accepted is what kube-apiserver accepts. The zero value selects
 // everything. It is immutable.
 type Labels struct {
-	requirements []LabelRequirement // sorted by key
+	requirements []labelRequirement // sorted by key
 }
 
 // word matches a key or a value, list what stands between parentheses, and term one requirement of
@@ -40,7 +40,7 @@ var term = regexp.MustCompile(`^\s*(?:!\s*(` + word + `)|(` + word + `)\s*` +
 // ParseLabels parses the label selector of a query. Errors about keys and values have
 // kube-apiserver's text.
 func ParseLabels(text string) (Labels, error) {
-	var requirements []LabelRequirement
+	var requirements []labelRequirement
 	for more := strings.TrimSpace(text) != ""; more; {
 		parts := term.FindStringSubmatch(text)
 		if parts == nil {
@@ -57,29 +57,28 @@ func ParseLabels(text string) (Labels, error) {
 }
 
 // readTerm returns the requirement in the parts of a term.
-func readTerm(parts []string) LabelRequirement {
+func readTerm(parts []string) labelRequirement {
 	absent, key, operator, value, set := parts[1], parts[2], parts[3], parts[4], parts[5]
 	switch {
 	case absent != "":
-		return LabelRequirement{Key: absent, Operator: DoesNotExist}
+		return labelRequirement{key: absent, operator: "!"}
 	case set != "":
 		values := strings.Split(parts[6], ",")
 		for i := range values {
 			values[i] = strings.TrimSpace(values[i])
 		}
 		slices.Sort(values)
-		return LabelRequirement{Key: key, Operator: Operator(set), Values: slices.Compact(values)}
-	case operator == "==":
-		return LabelRequirement{Key: key, Operator: Equals, Values: []string{value}}
+		return labelRequirement{key: key, operator: set, values: slices.Compact(values)}
 	case operator != "":
-		return LabelRequirement{Key: key, Operator: Operator(operator), Values: []string{value}}
+		operator = strings.Replace(operator, "==", "=", 1)
+		return labelRequirement{key: key, operator: operator, values: []string{value}}
 	default:
-		return LabelRequirement{Key: key, Operator: Exists}
+		return labelRequirement{key: key, operator: "exists"}
 	}
 }
 
-func newLabels(requirements []LabelRequirement) Labels {
-	slices.SortStableFunc(requirements, func(a, b LabelRequirement) int { return cmp.Compare(a.Key, b.Key) })
+func newLabels(requirements []labelRequirement) Labels {
+	slices.SortStableFunc(requirements, func(a, b labelRequirement) int { return cmp.Compare(a.key, b.key) })
 	return Labels{requirements: requirements}
 }
 
@@ -108,14 +107,14 @@ func (l Labels) String() string {
 // ParseLabelSelector parses the selector of an object: matchLabels and matchExpressions. Without
 // either it selects everything.
 func ParseLabelSelector(tree map[string]any) (Labels, error) {
-	var requirements []LabelRequirement
+	var requirements []labelRequirement
 	labels, _ := tree["matchLabels"].(map[string]any)
 	for key, value := range labels {
 		text, ok := value.(string)
 		if !ok {
 			return Labels{}, fmt.Errorf("the value of label %q is not a string", key)
 		}
-		requirements = append(requirements, LabelRequirement{Key: key, Operator: Equals, Values: []string{text}})
+		requirements = append(requirements, labelRequirement{key: key, operator: "=", values: []string{text}})
 	}
 	expressions, _ := tree["matchExpressions"].([]any)
 	for _, expression := range expressions {
@@ -134,114 +133,90 @@ func ParseLabelSelector(tree map[string]any) (Labels, error) {
 	return newLabels(requirements), nil
 }
 
-var expressionOperators = map[string]Operator{"In": In, "NotIn": NotIn, "Exists": Exists, "DoesNotExist": DoesNotExist}
+var expressionOperators = map[string]string{"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
 
-func readExpression(e map[string]any) (LabelRequirement, error) {
+func readExpression(e map[string]any) (labelRequirement, error) {
 	key, _ := e["key"].(string)
 	name, _ := e["operator"].(string)
 	operator, ok := expressionOperators[name]
 	if !ok {
-		return LabelRequirement{}, fmt.Errorf("%q is not a valid label selector operator", name)
+		return labelRequirement{}, fmt.Errorf("%q is not a valid label selector operator", name)
 	}
 	list, _ := e["values"].([]any)
 	var values []string
 	for _, value := range list {
 		text, ok := value.(string)
 		if !ok {
-			return LabelRequirement{}, fmt.Errorf("a value for label %q is not a string", key)
+			return labelRequirement{}, fmt.Errorf("a value for label %q is not a string", key)
 		}
 		values = append(values, text)
 	}
-	if needs := operator == In || operator == NotIn; needs != (len(values) > 0) {
-		return LabelRequirement{}, fmt.Errorf("%d values for label %q are invalid with operator %s", len(values), key, name)
+	if needs := operator == "in" || operator == "notin"; needs != (len(values) > 0) {
+		return labelRequirement{}, fmt.Errorf("%d values for label %q are invalid with operator %s", len(values), key, name)
 	}
 	slices.Sort(values)
-	return LabelRequirement{Key: key, Operator: operator, Values: slices.Compact(values)}, nil
+	return labelRequirement{key: key, operator: operator, values: slices.Compact(values)}, nil
 }
 
-// LabelRequirement is a condition on a label.
-type LabelRequirement struct {
-	Key      string
-	Operator Operator
-	// Values are sorted and unique: one value, except for In and NotIn, and none for Exists and
-	// DoesNotExist.
-	Values []string
+// labelRequirement is a condition on a label.
+type labelRequirement struct {
+	key      string
+	operator string // one of =, !=, in, notin, exists, !, > and <
+	// values are sorted and unique: one value, except for in and notin, and none for exists and !.
+	values []string
 }
 
-// Operator is a comparison.
-type Operator string
-
-const (
-	Equals       Operator = "="
-	NotEquals    Operator = "!="
-	In           Operator = "in"
-	NotIn        Operator = "notin"
-	Exists       Operator = "exists"
-	DoesNotExist Operator = "!"
-	GreaterThan  Operator = ">"
-	LessThan     Operator = "<"
-)
-
-func (r *LabelRequirement) matches(labels map[string]string) bool {
-	value, found := labels[r.Key]
-	switch r.Operator {
-	case Equals, In:
-		return found && slices.Contains(r.Values, value)
-	case NotEquals, NotIn:
-		return !found || !slices.Contains(r.Values, value)
-	case Exists:
+func (r *labelRequirement) matches(labels map[string]string) bool {
+	value, found := labels[r.key]
+	switch r.operator {
+	case "=", "in":
+		return found && slices.Contains(r.values, value)
+	case "!=", "notin":
+		return !found || !slices.Contains(r.values, value)
+	case "exists":
 		return found
-	case DoesNotExist:
+	case "!":
 		return !found
-	case GreaterThan, LessThan:
+	case ">", "<":
 		return found && r.compares(value)
 	}
 	return false
 }
 
 // compares compares numerically. A label that is not an integer never matches.
-func (r *LabelRequirement) compares(value string) bool {
+func (r *labelRequirement) compares(value string) bool {
 	number, err := strconv.ParseInt(value, 10, 64)
-	if err != nil {
-		return false
-	}
-	limit, err := strconv.ParseInt(r.Values[0], 10, 64)
-	if err != nil {
-		return false
-	}
-	if r.Operator == GreaterThan {
-		return number > limit
-	}
-	return number < limit
+	limit, _ := strconv.ParseInt(r.values[0], 10, 64) // check has parsed it
+	return err == nil && (r.operator == ">" && number > limit || r.operator == "<" && number < limit)
 }
 
 // String returns the requirement in selector syntax.
-func (r LabelRequirement) String() string {
-	switch r.Operator {
-	case Exists:
-		return r.Key
-	case DoesNotExist:
-		return "!" + r.Key
-	case In, NotIn:
-		return r.Key + " " + string(r.Operator) + " (" + strings.Join(r.Values, ",") + ")"
+func (r labelRequirement) String() string {
+	switch r.operator {
+	case "exists":
+		return r.key
+	case "!":
+		return "!" + r.key
+	case "in", "notin":
+		return r.key + " " + r.operator + " (" + strings.Join(r.values, ",") + ")"
 	}
-	return r.Key + string(r.Operator) + r.Values[0]
+	return r.key + r.operator + r.values[0]
 }
 
 // check validates the key and the values: label values, or integers for numeric operators.
-func (r *LabelRequirement) check() error {
-	if errs := Qualified(r.Key); len(errs) > 0 {
-		return fmt.Errorf("<nil>: Invalid value: %q: %s", r.Key, strings.Join(errs, "; "))
+func (r *labelRequirement) check() error {
+	if errs := qualifiedName(r.key); len(errs) > 0 {
+		return fmt.Errorf("<nil>: Invalid value: %q: %s", r.key, strings.Join(errs, "; "))
 	}
 	var errs []string
-	if r.Operator == GreaterThan || r.Operator == LessThan {
-		if _, err := strconv.ParseInt(r.Values[0], 10, 64); err != nil {
-			errs = append(errs, fmt.Sprintf("values[0]: Invalid value: %q: for 'Gt', 'Lt' operators, the value must be an integer", r.Values[0]))
+	if r.operator == ">" || r.operator == "<" {
+		if _, err := strconv.ParseInt(r.values[0], 10, 64); err != nil {
+			errs = append(errs, fmt.Sprintf("values[0]: Invalid value: %q: for 'Gt', 'Lt' operators, the value must be an integer", r.values[0]))
 		}
 	}
-	for i, value := range r.Values {
-		if wrong := LabelValue(value); len(wrong) > 0 {
-			errs = append(errs, fmt.Sprintf("values[%d][%s]: Invalid value: %q: %s", i, r.Key, value, strings.Join(wrong, "; ")))
+	for i, value := range r.values {
+		if wrong := labelValue(value); len(wrong) > 0 {
+			errs = append(errs, fmt.Sprintf("values[%d][%s]: Invalid value: %q: %s", i, r.key, value, strings.Join(wrong, "; ")))
 		}
 	}
 	switch len(errs) {

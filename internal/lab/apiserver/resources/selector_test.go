@@ -1,4 +1,4 @@
-package meta_test
+package resources_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver/meta"
+	"orrery/internal/lab/apiserver/resources"
 )
 
 // String is the inverse of parsing.
@@ -19,11 +19,11 @@ func FuzzParseLabels(f *testing.F) {
 		f.Add(answer.Selector)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		first, err := meta.ParseLabels(text)
+		first, err := resources.ParseLabels(text)
 		if err != nil {
 			return
 		}
-		second, err := meta.ParseLabels(first.String())
+		second, err := resources.ParseLabels(first.String())
 		require.NoError(t, err, "%q was written as %q", text, first.String())
 		assert.Equal(t, first, second)
 		assert.Equal(t, first.Matches(map[string]string{"a": "b"}), second.Matches(map[string]string{"a": "b"}))
@@ -56,7 +56,7 @@ func messageOf(err error) string {
 
 func TestLabelSelectorsAreAnsweredAsRecorded(t *testing.T) {
 	for _, answer := range readRecorded(t, "labels.json") {
-		_, err := meta.ParseLabels(answer.Selector)
+		_, err := resources.ParseLabels(answer.Selector)
 		if strings.Contains(answer.Message, "found '") { // about the grammar, for which we have one message
 			assert.ErrorContains(t, err, "unable to parse requirement: ", "%q", answer.Selector)
 			continue
@@ -67,7 +67,7 @@ func TestLabelSelectorsAreAnsweredAsRecorded(t *testing.T) {
 
 func TestFieldSelectorsAreAnsweredAsRecorded(t *testing.T) {
 	for _, answer := range readRecorded(t, "fields.json") {
-		_, err := meta.ParseFields(answer.Selector)
+		_, err := resources.ParseFields(answer.Selector)
 		if strings.Contains(answer.Message, "unescaped") { // a backslash is no escape here
 			assert.Error(t, err, "%q", answer.Selector)
 			continue
@@ -88,10 +88,10 @@ func TestLabelsMatch(t *testing.T) {
 		"load>6": true, "load>7": false, "load<8": true, "load<7": false, "name>1": false, "gone<1": false,
 		"in=x": true, "in in (x)": true, "app=web,load>6,!gone": true, "app=web,gone": false,
 	} {
-		s, err := meta.ParseLabels(text)
+		s, err := resources.ParseLabels(text)
 		require.NoError(t, err, "%q", text)
 		assert.Equal(t, want, s.Matches(labels), "%q", text)
 		assert.Equal(t, s.String() == "", s.Empty(), "%q", text)
 	}
-	assert.True(t, meta.Labels{}.Matches(nil), "the zero value selects everything")
+	assert.True(t, resources.Labels{}.Matches(nil), "the zero value selects everything")
 }

@@ -1,4 +1,4 @@
-package meta
+package resources
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 )
 
 // Fields is a field selector: all conditions must hold. Nil selects everything. It is immutable.
-type Fields []FieldCondition
+type Fields []fieldCondition
 
-// FieldCondition is a condition on a field.
-type FieldCondition struct {
+// fieldCondition is a condition on a field.
+type fieldCondition struct {
 	// Field is the name of the field, such as "metadata.name".
 	Field, Value string
 	// Unequal reports that the field must not have the value.
@@ -32,7 +32,7 @@ func ParseFields(text string) (Fields, error) {
 		if parts == nil {
 			return nil, fmt.Errorf("invalid selector: '%s'; can't understand '%s'", text, term)
 		}
-		condition := FieldCondition{Field: parts[1], Value: parts[3], Unequal: parts[2] == "!="}
+		condition := fieldCondition{Field: parts[1], Value: parts[3], Unequal: parts[2] == "!="}
 		if condition.Field != "" || condition.Value != "" {
 			fields = append(fields, condition)
 		}
