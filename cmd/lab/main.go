@@ -10,11 +10,11 @@ import (
 	"orrery/cmd/lab/demo"
 	"orrery/cmd/lab/serve"
 	"orrery/internal/app/program"
-	"orrery/internal/lab/bench/syncbench"
+	"orrery/internal/lab/bench/workloads"
 )
 
 func main() {
-	syncbench.ServeIfAsked()
+	workloads.ServeIfAsked()
 	program.Main(newRootCommand(), error.Error)
 }
 

@@ -244,7 +244,7 @@ func TestPagesQuoteTheCode(t *testing.T) {
 			"informer/reflector/reflector.go", "deltafifo/fifo.go", "indexer/store.go", "informer/processor.go",
 			"queue/queue.go", "controller/pool.go", "nsctl/deleter.go",
 		},
-		"docs/measure/bench.md": {"internal/lab/bench/queuebench/yours_test.go"},
+		"docs/measure/bench.md": {"internal/lab/bench/workloads/yours_test.go"},
 		"docs/learn/write-your-own-controller.md": {
 			steps + "1-list/main.go", steps + "2-watch/main.go",
 			steps + "3-queue/main.go", steps + "3-queue/main.go", steps + "3-queue/main.go",

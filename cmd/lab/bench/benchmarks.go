@@ -1,11 +1,7 @@
 package bench
 
 import (
-	"orrery/internal/lab/bench/dispatchbench"
-	"orrery/internal/lab/bench/fifobench"
-	"orrery/internal/lab/bench/queuebench"
-	"orrery/internal/lab/bench/storebench"
-	"orrery/internal/lab/bench/syncbench"
+	"orrery/internal/lab/bench/workloads"
 )
 
 var queueBench = benchmark{
@@ -39,7 +35,8 @@ was due to be added until a worker was done with it.`,
   lab bench queue --vary rate=5k..80k --workers 1 --handler-cost 20us \
     --plot load.svg`,
 	workload: func() workload {
-		return newWork("queue", "design", "the queues to measure", queuebench.Subjects(), &queuebench.Config{}, queuebench.Run)
+		return newWork("queue", "the queues to measure",
+			workloads.QueueSubjects(), &workloads.QueueConfig{}, workloads.RunQueue)
 	},
 }
 
@@ -68,12 +65,10 @@ events, in order.`,
 
   # what does one more handler cost?
   lab bench dispatch --vary handlers=1..32 --design all \
-    --plot handlers.svg
-
-  # what do larger objects cost?
-  lab bench dispatch --vary object-size=0,1k,4k,16k --kind pods`,
+    --plot handlers.svg`,
 	workload: func() workload {
-		return newWork("dispatch", "design", "how events get from the store to the handlers", dispatchbench.Subjects(), &dispatchbench.Config{}, dispatchbench.Run)
+		return newWork("dispatch", "how events get from the store to the handlers",
+			workloads.DispatchSubjects(), &workloads.DispatchConfig{}, workloads.RunDispatch)
 	},
 }
 
@@ -101,7 +96,8 @@ when an event was due until it was popped.`,
   # more producers than an informer has
   lab bench fifo --vary producers=1..8 --design all`,
 	workload: func() workload {
-		return newWork("fifo", "design", "the queues to measure", fifobench.Subjects(), &fifobench.Config{}, fifobench.Run)
+		return newWork("fifo", "the queues to measure",
+			workloads.FIFOs(), &workloads.FIFOConfig{}, workloads.Run[workloads.FIFOConfig])
 	},
 }
 
@@ -134,7 +130,8 @@ what was written.`,
   # does a write cost more when there are more objects?
   lab bench store --vary objects=1k..1M --readers 0`,
 	workload: func() workload {
-		return newWork("store", "design", "the stores to measure", storebench.Subjects(), &storebench.Config{}, storebench.Run)
+		return newWork("store", "the stores to measure",
+			workloads.Stores(), &workloads.StoreConfig{}, workloads.Run[workloads.StoreConfig])
 	},
 }
 
@@ -161,7 +158,7 @@ the server. There is no latency, because there is only one event: the list.`,
   # and to their size?
   lab bench sync --vary object-size=4KiB..64KiB --objects 10k`,
 	workload: func() workload {
-		designs := []syncbench.Subject{syncbench.Orrery(), syncbench.Textbook()}
-		return newWork("sync", "design", "the gears to measure", designs, &syncbench.Config{}, syncbench.Run)
+		return newWork("sync", "the gears to measure",
+			workloads.SyncSubjects(), &workloads.SyncConfig{}, workloads.RunSync)
 	},
 }

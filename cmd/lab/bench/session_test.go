@@ -23,12 +23,12 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/app/program/programtest"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/syncbench"
+	"orrery/internal/lab/bench/workloads"
 )
 
 // "lab bench sync" starts the program again as its server; here the program is the test.
 func TestMain(m *testing.M) {
-	syncbench.ServeIfAsked()
+	workloads.ServeIfAsked()
 	os.Exit(m.Run())
 }
 

@@ -32,7 +32,7 @@ func TestBenchMistakes(t *testing.T) {
 		`"many" is not a number, such as 1000 or 100k`:                           {"queue", "--workers", "many"},
 		`it must be a whole number`:                                              {"queue", "--keys", "1.5"},
 		`it must be at most 10000000`:                                            {"queue", "--keys", "10G"},
-		`"x" is not a number, such as 1000 or 64KiB`:                             {"fifo", "--object-size", "x"},
+		`"x" is not a number, such as 1000 or 64KiB`:                             {"sync", "--object-size", "x"},
 		`there is no distribution "even"; use uniform, zipf or hot`:              {"queue", "--distribution", "even"},
 		`there is no output format "yaml"; use table, json or benchfmt`:          {"queue", "-o", "yaml"},
 		`there is no design "quick"; use fast, textbook, inorder or all`:         {"fifo", "--design", "fast,quick"},
@@ -105,10 +105,10 @@ func TestBenchSweepValues(t *testing.T) {
 		assert.Equal(t, want, strings.Join(values, " "))
 	}
 	var names []string
-	for _, run := range sweepOf(t, fifoBench, "--vary", "object-size=0,1KiB", "--design", "textbook,fast") {
+	for _, run := range sweepOf(t, fifoBench, "--vary", "keys=1k,2k", "--design", "textbook,fast") {
 		names = append(names, run.value+" "+run.design)
 	}
-	assert.Equal(t, []string{"0 textbook", "0 fast", "1024 textbook", "1024 fast"}, names)
+	assert.Equal(t, []string{"1000 textbook", "1000 fast", "2000 textbook", "2000 fast"}, names)
 }
 
 // A numeric parameter becomes an axis, a word becomes groups of bars.

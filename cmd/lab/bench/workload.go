@@ -37,7 +37,6 @@ type config interface{ AddTo(*pflag.FlagSet) }
 // work is the workload of a benchmark: a configuration and some of its subjects.
 type work[S interface{ Name() string }, C config] struct {
 	bench    string
-	flag     string // chooses subjects: "design"
 	usage    string
 	subjects []S
 	config   C
@@ -49,8 +48,11 @@ type work[S interface{ Name() string }, C config] struct {
 	paced  bool     // the rate was measured, so it is a figure and no parameter
 }
 
-func newWork[S interface{ Name() string }, C config](name, flag, usage string, subjects []S, config C, run func(context.Context, S, C, *bench.Meter) (*bench.Result, error)) workload {
-	return &work[S, C]{bench: name, flag: flag, usage: usage, subjects: subjects, config: config, run: run}
+func newWork[S interface{ Name() string }, C config](
+	name, usage string, subjects []S, config C,
+	run func(context.Context, S, C, *bench.Meter) (*bench.Result, error),
+) workload {
+	return &work[S, C]{bench: name, usage: usage, subjects: subjects, config: config, run: run}
 }
 
 func (w *work[S, C]) addTo(flags *pflag.FlagSet) {
@@ -60,7 +62,7 @@ func (w *work[S, C]) addTo(flags *pflag.FlagSet) {
 	for _, subject := range w.subjects {
 		names = append(names, subject.Name())
 	}
-	program.ChoicesVar(flags, &w.chosen, w.flag, w.flag, names, w.usage)
+	program.ChoicesVar(flags, &w.chosen, "design", "design", names, w.usage)
 	before := flagNames(flags)
 	w.config.AddTo(flags)
 	w.own = flagNames(flags)[len(before):]

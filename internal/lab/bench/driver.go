@@ -45,14 +45,11 @@ func (d Driver) Run(ctx context.Context) (*Result, error) {
 	if err := d.Phase(ctx, full); err != nil {
 		return nil, err
 	}
-	done, perSecond := float64(max(full.Done, 1)), float64(full.Done)/full.Usage.Elapsed.Seconds()
-	higher := func(name string, value float64) Figure {
-		return Figure{Name: name, Unit: PerSecond, Value: value, Better: Higher}
-	}
+	done := float64(max(full.Done, 1))
 	each := func(name, unit string, sum float64) Figure {
 		return Figure{Name: name + " per " + d.Event, Unit: unit, Value: sum / done, Better: Lower}
 	}
-	figures := append([]Figure{higher(d.Handled, perSecond)}, full.More...)
+	figures := append([]Figure{perSecond(d.Handled, float64(full.Done)/full.Usage.Elapsed.Seconds())}, full.More...)
 	result := &Result{
 		Figures: append(figures,
 			each("CPU", Nanoseconds, float64(full.Usage.CPU)),
@@ -69,10 +66,19 @@ func (d Driver) Run(ctx context.Context) (*Result, error) {
 	if err := d.Phase(ctx, paced); err != nil {
 		return nil, err
 	}
-	result.Figures = append(result.Figures, higher("rate for latency", d.Rate))
+	result.Figures = append(result.Figures, perSecond("rate for latency", d.Rate))
 	result.Latency = &paced.Latency
 	result.Proof = append(result.Proof, "at "+name+": "+paced.Proof)
 	return result, nil
+}
+
+func perSecond(name string, value float64) Figure {
+	return Figure{Name: name, Unit: PerSecond, Value: value, Better: Higher}
+}
+
+// Also adds a figure: how many of something else there were per second.
+func (p *Phase) Also(name string, n int) {
+	p.More = append(p.More, perSecond(name, float64(n)/p.Usage.Elapsed.Seconds()))
 }
 
 // Paced reports whether this is the phase with a steady rate.

@@ -14,14 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/syncbench"
+	"orrery/internal/lab/bench/workloads"
 )
 
 // workerVariable makes the test binary a worker.
 const workerVariable = "ORRERY_WORKER_TEST"
 
 func TestMain(m *testing.M) {
-	syncbench.ServeIfAsked()
+	workloads.ServeIfAsked()
 	if os.Getenv(workerVariable) != "" {
 		forms := map[string][]bench.Scenario{"": scenarios(), "short": scenarios()[1:2]}
 		os.Exit(bench.WorkerMain(forms, os.Args))

@@ -8,31 +8,27 @@ import (
 	"slices"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/dispatchbench"
-	"orrery/internal/lab/bench/fifobench"
-	"orrery/internal/lab/bench/queuebench"
-	"orrery/internal/lab/bench/storebench"
-	"orrery/internal/lab/bench/syncbench"
+	"orrery/internal/lab/bench/workloads"
 )
 
 func main() {
-	syncbench.ServeIfAsked()
+	workloads.ServeIfAsked()
 	forms := map[string][]bench.Scenario{
 		"": slices.Concat(
-			queuebench.Scenarios(queuebench.Orrery()),
-			fifobench.Scenarios(fifobench.Fast()),
-			storebench.Scenarios(storebench.Fast()),
-			dispatchbench.Scenarios(dispatchbench.Orrery(dispatchbench.Fast)),
-			syncbench.Scenarios(syncbench.Orrery()),
+			workloads.QueueScenarios(workloads.FastQueue()),
+			workloads.FastFIFO().Scenarios(),
+			workloads.FastStore().Scenarios(),
+			workloads.DispatchScenarios(workloads.Dispatch(workloads.DesignFast)),
+			workloads.SyncScenarios(workloads.FastSync()),
 		),
 		"textbook": slices.Concat(
-			queuebench.Scenarios(queuebench.Textbook()),
-			fifobench.Scenarios(fifobench.Textbook()),
-			storebench.Scenarios(storebench.Textbook()),
-			dispatchbench.Scenarios(dispatchbench.Orrery(dispatchbench.Textbook)),
-			syncbench.Scenarios(syncbench.Textbook()),
+			workloads.QueueScenarios(workloads.TextbookQueue()),
+			workloads.TextbookFIFO().Scenarios(),
+			workloads.TextbookStore().Scenarios(),
+			workloads.DispatchScenarios(workloads.Dispatch(workloads.DesignTextbook)),
+			workloads.SyncScenarios(workloads.TextbookSync()),
 		),
-		"inorder": fifobench.Scenarios(fifobench.InOrder()),
+		"inorder": workloads.InOrderFIFO().Scenarios(),
 	}
 	os.Exit(bench.WorkerMain(forms, os.Args))
 }

@@ -14,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"orrery/internal/lab/bench/dispatchbench"
+	"orrery/internal/lab/bench/workloads"
 )
 
-// Dispatch returns client-go's shared informer as the subject of package dispatchbench.
-func Dispatch() dispatchbench.Subject { return dispatch{} }
+// Dispatch returns client-go's shared informer as the subject of package workloads.
+func Dispatch() workloads.DispatchSubject { return dispatch{} }
 
 type dispatch struct{}
 
@@ -26,11 +26,11 @@ func (dispatch) Name() string { return "client-go" }
 
 func (dispatch) Merges() bool { return false }
 
-func (dispatch) New(kind dispatchbench.Kind) (dispatchbench.Informer, error) {
+func (dispatch) New(kind workloads.Kind) (workloads.DispatchInformer, error) {
 	switch kind {
-	case dispatchbench.Heads:
+	case workloads.Heads:
 		return newDispatched[metav1.PartialObjectMetadata](&metav1.PartialObjectMetadataList{}), nil
-	case dispatchbench.Pods:
+	case workloads.Pods:
 		return newDispatched[corev1.Pod](&corev1.PodList{}), nil
 	}
 	return nil, fmt.Errorf("there is no kind of objects %q", kind)
@@ -62,18 +62,18 @@ func newDispatched[O any, T pointer[O]](empty runtime.Object) *dispatched[O, T] 
 	return d
 }
 
-func (d *dispatched[O, T]) Decode(document []byte) (dispatchbench.State, error) {
+func (d *dispatched[O, T]) Decode(document []byte) (workloads.State, error) {
 	obj := T(new(O))
 	return obj, json.Unmarshal(document, obj)
 }
 
-func (d *dispatched[O, T]) As(state dispatchbench.State, version string) dispatchbench.State {
+func (d *dispatched[O, T]) As(state workloads.State, version string) workloads.State {
 	copied := *state.(T)
 	T(&copied).SetResourceVersion(version)
 	return T(&copied)
 }
 
-func (d *dispatched[O, T]) AddHandler(h dispatchbench.Handler) error {
+func (d *dispatched[O, T]) AddHandler(h workloads.Handler) error {
 	r, err := d.informer.AddEventHandler(dispatchHandler[O, T]{h})
 	if err == nil {
 		d.registrations = append(d.registrations, r)
@@ -81,7 +81,7 @@ func (d *dispatched[O, T]) AddHandler(h dispatchbench.Handler) error {
 	return err
 }
 
-func (d *dispatched[O, T]) Start(listed []dispatchbench.State, buffer int) error {
+func (d *dispatched[O, T]) Start(listed []workloads.State, buffer int) error {
 	for _, state := range listed {
 		d.listed = append(d.listed, state.(T))
 	}
@@ -99,7 +99,7 @@ func (d *dispatched[O, T]) Start(listed []dispatchbench.State, buffer int) error
 	return nil
 }
 
-func (d *dispatched[O, T]) Send(state dispatchbench.State) {
+func (d *dispatched[O, T]) Send(state workloads.State) {
 	d.events <- watch.Event{Type: watch.Modified, Object: state.(T)}
 }
 
@@ -143,10 +143,10 @@ func (w dispatchWatch) ResultChan() <-chan watch.Event { return w }
 func (w dispatchWatch) Stop() {}
 
 // dispatchHandler translates callbacks.
-type dispatchHandler[O any, T pointer[O]] struct{ handler dispatchbench.Handler }
+type dispatchHandler[O any, T pointer[O]] struct{ handler workloads.Handler }
 
-func dispatchIdentity(obj metav1.Object) dispatchbench.Identity {
-	return dispatchbench.Identity{Namespace: obj.GetNamespace(), Name: obj.GetName(), ResourceVersion: obj.GetResourceVersion()}
+func dispatchIdentity(obj metav1.Object) workloads.Identity {
+	return workloads.Identity{Namespace: obj.GetNamespace(), Name: obj.GetName(), ResourceVersion: obj.GetResourceVersion()}
 }
 
 func (h dispatchHandler[O, T]) OnAdd(obj any, _ bool) { h.handler.OnAdd(dispatchIdentity(obj.(T))) }

@@ -5,23 +5,21 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"orrery/internal/lab/bench/fifobench"
+	"orrery/internal/lab/bench/workloads"
 )
 
 // FIFO is client-go's DeltaFIFO with client-go's store.
-func FIFO() fifobench.Subject {
-	return fifobench.Of(fifobench.Gear[object]{
-		Name:      "client-go",
-		NewObject: newObject,
-		Number:    number,
-		NewQueue: func(known []object) (fifobench.Queue[object], error) {
+func FIFO() workloads.FIFOGear[object] {
+	return workloads.FIFOGear[object]{
+		Subject: "client-go", Objects: objects,
+		NewQueue: func(known []object) (workloads.FIFO[object], error) {
 			store := newIndexer()
 			return deltaFIFO{cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{
 				KnownObjects:          store,
 				EmitDeltaTypeReplaced: true, // as the informer does
 			})}, store.Replace(boxed(known), "1")
 		},
-	})
+	}
 }
 
 type deltaFIFO struct{ *cache.DeltaFIFO }
@@ -47,13 +45,10 @@ func (f deltaFIFO) Popper(see func(obj object, deleted bool)) (pop func() error)
 
 // RealFIFO is the default queue of client-go's informers: in order, without merging, consumed in
 // batches. A list is one item, which the consumer compares with the store.
-func RealFIFO() fifobench.Subject {
-	return fifobench.Of(fifobench.Gear[object]{
-		Name:      "client-go RealFIFO",
-		NewObject: newObject,
-		Number:    number,
-		NoRelist:  true,
-		NewQueue: func([]object) (fifobench.Queue[object], error) {
+func RealFIFO() workloads.FIFOGear[object] {
+	return workloads.FIFOGear[object]{
+		Subject: "client-go RealFIFO", Objects: objects, NoRelist: true,
+		NewQueue: func([]object) (workloads.FIFO[object], error) {
 			return realFIFO{cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{
 				KeyFunction: cache.MetaNamespaceKeyFunc,
 				// The defaults of an informer.
@@ -62,7 +57,7 @@ func RealFIFO() fifobench.Subject {
 				EmitDeltaTypeBookmark: true,
 			})}, nil
 		},
-	})
+	}
 }
 
 type realFIFO struct{ *cache.RealFIFO }
@@ -100,7 +95,7 @@ func seeDelta(d cache.Delta, see func(obj object, deleted bool)) {
 
 func closed(err error) error {
 	if errors.Is(err, cache.ErrFIFOClosed) {
-		return fifobench.ErrClosed
+		return workloads.ErrFIFOClosed
 	}
 	return err
 }

@@ -14,25 +14,21 @@ import (
 	"slices"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/dispatchbench"
-	"orrery/internal/lab/bench/fifobench"
-	"orrery/internal/lab/bench/queuebench"
-	"orrery/internal/lab/bench/storebench"
-	"orrery/internal/lab/bench/syncbench"
+	"orrery/internal/lab/bench/workloads"
 )
 
 func main() {
-	syncbench.ServeIfAsked()
+	workloads.ServeIfAsked()
 	forms := map[string][]bench.Scenario{
 		"": slices.Concat(
-			queuebench.Scenarios(Queue()),
-			fifobench.Scenarios(FIFO()),
-			storebench.Scenarios(Store()),
-			dispatchbench.Scenarios(Dispatch()),
-			syncbench.Scenarios(Sync()),
+			workloads.QueueScenarios(Queue()),
+			FIFO().Scenarios(),
+			Store().Scenarios(),
+			workloads.DispatchScenarios(Dispatch()),
+			workloads.SyncScenarios(Sync()),
 		),
-		"priority": queuebench.Scenarios(PriorityQueue()),
-		"realfifo": fifobench.Scenarios(RealFIFO()),
+		"priority": workloads.QueueScenarios(PriorityQueue()),
+		"realfifo": RealFIFO().Scenarios(),
 	}
 	os.Exit(bench.WorkerMain(forms, os.Args))
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/queuebench"
+	"orrery/internal/lab/bench/workloads"
 )
 
 // The originals' proofs equal those of this project's queue.
 func TestQueuesProveTheSame(t *testing.T) {
-	for _, original := range []queuebench.Subject{Queue(), PriorityQueue()} {
-		theirs := queuebench.Scenarios(original)
-		require.Len(t, theirs, len(queuebench.Scenarios(queuebench.Orrery())))
-		for i, ours := range queuebench.Scenarios(queuebench.Orrery()) {
+	for _, original := range []workloads.QueueSubject{Queue(), PriorityQueue()} {
+		theirs := workloads.QueueScenarios(original)
+		require.Len(t, theirs, len(workloads.QueueScenarios(workloads.FastQueue())))
+		for i, ours := range workloads.QueueScenarios(workloads.FastQueue()) {
 			want, err := ours.Run(t.Context(), bench.Quick)
 			require.NoError(t, err, ours.Name)
 			got, err := theirs[i].Run(t.Context(), bench.Quick)

@@ -4,18 +4,18 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
-	"orrery/internal/lab/bench/queuebench"
+	"orrery/internal/lab/bench/workloads"
 )
 
 // PriorityQueue is controller-runtime's priority queue, its controllers' default. All keys have the
 // same priority.
-func PriorityQueue() queuebench.Subject { return priorityQueue{} }
+func PriorityQueue() workloads.QueueSubject { return priorityQueue{} }
 
 type priorityQueue struct{}
 
 func (priorityQueue) Name() string { return "controller-runtime" }
 
-func (priorityQueue) New(options queuebench.Options) queuebench.Queue {
+func (priorityQueue) New(options workloads.QueueOptions) workloads.Queue {
 	name := "" // no metrics
 	if options.Sinks != nil {
 		name = "bench"
@@ -40,13 +40,13 @@ func (q lastKeyKept) Get() (key string, shutdown bool) {
 }
 
 // Queue is client-go's rate-limiting work queue.
-func Queue() queuebench.Subject { return clientGoQueue{} }
+func Queue() workloads.QueueSubject { return clientGoQueue{} }
 
 type clientGoQueue struct{}
 
 func (clientGoQueue) Name() string { return "client-go" }
 
-func (clientGoQueue) New(options queuebench.Options) queuebench.Queue {
+func (clientGoQueue) New(options workloads.QueueOptions) workloads.Queue {
 	config := workqueue.TypedRateLimitingQueueConfig[string]{}
 	if options.Sinks != nil {
 		config.Name = "bench" // a queue without a name has no metrics
@@ -55,12 +55,12 @@ func (clientGoQueue) New(options queuebench.Options) queuebench.Queue {
 	return workqueue.NewTypedRateLimitingQueueWithConfig(exponential(options), config)
 }
 
-func exponential(options queuebench.Options) workqueue.TypedRateLimiter[string] {
+func exponential(options workloads.QueueOptions) workqueue.TypedRateLimiter[string] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](options.Backoffs())
 }
 
 // queueProvider gives the sinks to the original's queues.
-type queueProvider struct{ *queuebench.Sinks }
+type queueProvider struct{ *workloads.Sinks }
 
 func (p queueProvider) NewDepthMetric(string) workqueue.GaugeMetric            { return &p.Gauges }
 func (p queueProvider) NewAddsMetric(string) workqueue.CounterMetric           { return &p.Adds }

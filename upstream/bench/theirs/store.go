@@ -7,15 +7,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/storebench"
+	"orrery/internal/lab/bench/workloads"
 )
 
 // object is what the queues and stores hold: a pod's metadata.
 type object = *metav1.PartialObjectMetadata
 
-// newObject is bench.Pod.Metadata for the original's type.
-func newObject(p bench.Pod) object {
+var objects = workloads.Objects[object]{
+	New:    newObject,
+	Number: func(obj object) int64 { return obj.Generation },
+	Key:    func(obj object) (string, string) { return obj.Namespace, obj.Name },
+}
+
+// newObject is workloads.Pod.Metadata for the original's type.
+func newObject(p workloads.Pod) object {
 	return &metav1.PartialObjectMetadata{
 		TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -24,13 +29,10 @@ func newObject(p bench.Pod) object {
 			UID:             types.UID(p.UID()),
 			ResourceVersion: p.ResourceVersion(),
 			Generation:      p.Number,
-			Labels:          bench.PodLabels,
-			Annotations:     p.Annotations(),
+			Labels:          workloads.PodLabels,
 		},
 	}
 }
-
-func number(obj object) int64 { return obj.Generation }
 
 func boxed(objects []object) []any {
 	all := make([]any, len(objects))
@@ -45,14 +47,9 @@ func newIndexer() cache.Indexer {
 }
 
 // Store is client-go's store with an index by namespace.
-func Store() storebench.Subject {
-	return storebench.Of(storebench.Gear[object]{
-		Subject:   "client-go",
-		NewObject: newObject,
-		Number:    number,
-		Name:      func(obj object) (string, string) { return obj.Namespace, obj.Name },
-		NewStore:  func() storebench.Store[object] { return store{newIndexer()} },
-	})
+func Store() workloads.StoreGear[object] {
+	newStore := func() workloads.Store[object] { return store{newIndexer()} }
+	return workloads.StoreGear[object]{Subject: "client-go", Objects: objects, NewStore: newStore}
 }
 
 type store struct{ cache.Indexer }
@@ -71,23 +68,19 @@ func (s store) Get(key string) (object, bool) {
 	return stored.(object), true
 }
 
-func (s store) List() int { return len(s.Indexer.List()) }
+func (s store) List(see func(object)) int { return seeAll(s.Indexer.List(), see) }
 
-func (s store) ByIndex(namespace string) (int, error) {
+func (s store) ByIndex(namespace string, see func(object)) (int, error) {
 	found, err := s.Indexer.ByIndex(cache.NamespaceIndex, namespace)
-	return len(found), err
+	return seeAll(found, see), err
 }
 
-func (s store) Each(see func(object)) {
-	for _, stored := range s.Indexer.List() {
-		see(stored.(object))
+// seeAll calls see with each object, unless it is nil, and returns the number of objects.
+func seeAll(found []any, see func(object)) int {
+	if see != nil {
+		for _, stored := range found {
+			see(stored.(object))
+		}
 	}
-}
-
-func (s store) EachIn(namespace string, see func(object)) error {
-	found, err := s.Indexer.ByIndex(cache.NamespaceIndex, namespace)
-	for _, stored := range found {
-		see(stored.(object))
-	}
-	return err
+	return len(found)
 }

@@ -14,18 +14,18 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"orrery/internal/lab/bench/syncbench"
+	"orrery/internal/lab/bench/workloads"
 	"orrery/restclient/api"
 )
 
 // Sync is client-go's metadata informer on its metadata client, as its factory creates it.
-func Sync() syncbench.Subject { return syncSubject{} }
+func Sync() workloads.SyncSubject { return syncSubject{} }
 
 type syncSubject struct{}
 
 func (syncSubject) Name() string { return "client-go" }
 
-func (syncSubject) Start(url string) (syncbench.Informer, error) {
+func (syncSubject) Start(url string) (workloads.SyncInformer, error) {
 	config := &rest.Config{Host: url}
 	i := &syncInformer{stop: make(chan struct{})}
 	client, err := metadata.NewForConfig(config)

@@ -14,20 +14,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/bench/syncbench"
+	"orrery/internal/lab/bench/workloads"
 )
 
 func TestMain(m *testing.M) {
-	syncbench.ServeIfAsked()
+	workloads.ServeIfAsked()
 	os.Exit(m.Run())
 }
 
 // Both sides have the same pods in their caches.
 func TestSyncDoesTheSameWork(t *testing.T) {
-	cfg := syncbench.Config{Objects: 300}
-	original, err := syncbench.Run(t.Context(), Sync(), &cfg, nil)
+	cfg := workloads.SyncConfig{Objects: 300}
+	original, err := workloads.RunSync(t.Context(), Sync(), &cfg, nil)
 	require.NoError(t, err)
-	ours, err := syncbench.Run(t.Context(), syncbench.Orrery(), &cfg, nil)
+	ours, err := workloads.RunSync(t.Context(), workloads.FastSync(), &cfg, nil)
 	require.NoError(t, err)
 	assert.Equal(t, ours.Proof, original.Proof)
 }
@@ -38,12 +38,12 @@ func TestSyncAsksForTheSame(t *testing.T) {
 	in, end := io.Pipe()
 	said, out := io.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- syncbench.Serve(syncbench.Config{Objects: 3}, in, out) }()
+	go func() { served <- workloads.ServePods(workloads.SyncConfig{Objects: 3}, in, out) }()
 	var hello struct{ URL string }
 	require.NoError(t, json.NewDecoder(said).Decode(&hello))
 	target, err := url.Parse(hello.URL)
 	require.NoError(t, err)
-	ask := func(subject syncbench.Subject) (asked []string) {
+	ask := func(subject workloads.SyncSubject) (asked []string) {
 		requests := make(chan string, 10)
 		proxy := httputil.NewSingleHostReverseProxy(target)
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +67,7 @@ func TestSyncAsksForTheSame(t *testing.T) {
 		}
 		return asked
 	}
-	assert.Equal(t, ask(syncbench.Orrery()), ask(Sync()))
+	assert.Equal(t, ask(workloads.FastSync()), ask(Sync()))
 	end.Close()
 	assert.NoError(t, <-served)
 }

@@ -1,0 +1,267 @@
+package workloads
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/bench"
+	"orrery/restclient/api"
+)
+
+func smallDispatch() *DispatchConfig {
+	return configured(func(c *DispatchConfig) { c.Objects, c.Duration, c.Rate = 50, 20*time.Millisecond, 5000 })
+}
+
+func TestDispatchEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	cfg := smallDispatch()
+	cfg.Duration = time.Hour
+	_, err := RunDispatch(ctx, Dispatch(DesignTextbook), cfg, nil)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+// spoilt is a subject whose handlers get wrong events.
+type spoilt struct {
+	DispatchSubject
+	spoil func(h Handler) Handler
+}
+
+type spoiltInformer struct {
+	DispatchInformer
+	spoil func(h Handler) Handler
+}
+
+func (s spoilt) New(kind Kind) (DispatchInformer, error) {
+	inner, err := s.DispatchSubject.New(kind)
+	return spoiltInformer{inner, s.spoil}, err
+}
+
+func (s spoiltInformer) AddHandler(h Handler) error { return s.DispatchInformer.AddHandler(s.spoil(h)) }
+
+// interceptor passes on all events but the one numbered at.
+type interceptor struct {
+	Handler
+	at, seen int
+	instead  func(h Handler, oldVersion string, id Identity)
+}
+
+func (i *interceptor) OnUpdate(oldVersion string, id Identity) {
+	if i.seen++; i.seen == i.at {
+		i.instead(i.Handler, oldVersion, id)
+		return
+	}
+	i.Handler.OnUpdate(oldVersion, id)
+}
+
+func TestFaultsAreDetected(t *testing.T) {
+	version := func(text string, add int) string {
+		v, _ := strconv.Atoi(text)
+		return strconv.Itoa(v + add)
+	}
+	for name, instead := range map[string]func(h Handler, oldVersion string, id Identity){
+		"lost":     func(Handler, string, Identity) {},
+		"repeated": func(h Handler, old string, id Identity) { h.OnUpdate(old, id); h.OnUpdate(old, id) },
+		"from another state": func(h Handler, old string, id Identity) {
+			h.OnUpdate(version(old, 1), id)
+		},
+		"of another object": func(h Handler, old string, id Identity) {
+			id.Name += "x"
+			h.OnUpdate(old, id)
+		},
+		"in another version": func(h Handler, old string, id Identity) {
+			id.ResourceVersion = version(id.ResourceVersion, 1)
+			h.OnUpdate(old, id)
+		},
+		"in a version that never was": func(h Handler, old string, id Identity) {
+			id.ResourceVersion = "1"
+			h.OnUpdate(old, id)
+		},
+		"an addition":         func(h Handler, _ string, id Identity) { h.OnAdd(id) },
+		"a deletion":          func(h Handler, _ string, id Identity) { h.OnDelete(id) },
+		"a deletion too many": func(h Handler, _ string, id Identity) { h.OnDelete(id); h.OnDelete(id) },
+	} {
+		for _, merges := range []bool{false, true} {
+			t.Run(name+map[bool]string{true: ", merging"}[merges], func(t *testing.T) {
+				var subject DispatchSubject = spoilt{Dispatch(DesignFast), func(h Handler) Handler {
+					return &interceptor{Handler: h, at: 100, instead: instead}
+				}}
+				if merges {
+					subject = merging{subject}
+				}
+				cfg := smallDispatch()
+				_, err := RunDispatch(t.Context(), subject, cfg, nil)
+				assert.ErrorAs(t, err, new(*bench.ProofError))
+			})
+		}
+	}
+}
+
+// merging makes a subject report that it merges events, which weakens the proof.
+type merging struct{ DispatchSubject }
+
+func (merging) Merges() bool { return true }
+
+// still is an informer that sends nothing.
+type still struct {
+	DispatchInformer
+	versions map[string]string
+}
+
+func (still) Send(State)                     {}
+func (still) As(state State, _ string) State { return state }
+func (s still) Versions() map[string]string  { return s.versions }
+
+// silentWorld returns a world of some objects, the mark included, with one handler that has the
+// initial list. A test calls the handler itself.
+func silentWorld(objects int, merges bool) (*world, *witness) {
+	w := &world{states: make([][2]State, objects)}
+	versions := map[string]string{}
+	for object := range objects {
+		id := Identity{Namespace: "n", Name: strconv.Itoa(object)}
+		w.names, w.last = append(w.names, id), append(w.last, 2*object)
+		versions[id.Namespace+"/"+id.Name] = versionOf(2 * object)
+	}
+	w.informer = still{versions: versions}
+	handler := newWitness(w, merges)
+	w.witnesses = []*witness{handler}
+	for object := range objects {
+		handler.OnAdd(w.identity(2 * object))
+	}
+	return w, handler
+}
+
+func (w *world) identity(number int) Identity {
+	id := w.names[w.object(number)]
+	id.ResourceVersion = versionOf(number)
+	return id
+}
+
+// deliver calls the handler with a version, from the version delivered before.
+func (w *witness) deliver(number int) {
+	if !w.Counted() {
+		w.OnUpdate(versionOf(w.delivered[w.world.object(number)]), w.world.identity(number))
+	}
+}
+
+// A wrong store has fewer objects, or another version of one.
+func TestAWrongStoreIsDetected(t *testing.T) {
+	w, _ := silentWorld(3, false)
+	require.NoError(t, w.verify())
+	versions := w.informer.Versions()
+	versions["n/1"] = "1"
+	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))
+	delete(versions, "n/1")
+	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))
+}
+
+func TestAWrongListIsDetected(t *testing.T) {
+	w, handler := silentWorld(3, false)
+	require.NoError(t, w.verify())
+	handler.OnAdd(w.identity(0))
+	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))
+}
+
+// A stalled handler that misses an update is detected, for each promise.
+func TestAStalledHandlerThatMissesAnUpdateIsDetected(t *testing.T) {
+	subject := spoilt{Dispatch(DesignFast), func(h Handler) Handler {
+		return &interceptor{Handler: h, at: 1000, instead: func(Handler, string, Identity) {}}
+	}}
+	for _, promising := range []DispatchSubject{subject, merging{subject}} {
+		_, err := stalledScenario("stalled", promising, Heads).Run(t.Context(), bench.Quick)
+		assert.ErrorAs(t, err, new(*bench.ProofError))
+	}
+}
+
+// A state has the fields of its document, those that the type does not know included, as memory of
+// its own. A thousand states therefore cost a thousand times as much as one.
+func TestStatesShareNoMemory(t *testing.T) {
+	informer, err := Dispatch(DesignFast).New(Pods)
+	require.NoError(t, err)
+	var states []State
+	usage := func(n int) float64 {
+		before := bench.LiveHeap()
+		for range n {
+			state, err := informer.Decode(document(Identity{"n", "a", "7"}))
+			require.NoError(t, err)
+			states = append(states, state)
+		}
+		return float64(bench.LiveHeap()) - float64(before)
+	}
+	states = make([]State, 0, 3000)
+	first := usage(1000)
+	assert.InEpsilon(t, 2*first, usage(2000), 0.2, "bytes of further states")
+	pod := states[0].(*api.Pod)
+	assert.Equal(t, []string{"n", "a", "7"}, []string{pod.Namespace, pod.Name, pod.ResourceVersion})
+	text, err := json.Marshal(pod)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"terminationGracePeriodSeconds":30`, "a field that the type does not know")
+	assert.Equal(t, "8", informer.As(pod, "8").(*api.Pod).ResourceVersion)
+	assert.Equal(t, "7", pod.ResourceVersion)
+}
+
+// A counting witness detects missing, extra and wrong updates.
+func TestAWitnessThatCounts(t *testing.T) {
+	const mark = 2
+	for name, c := range map[string]struct {
+		counted []int // the objects of the updates while it counts; two are sent, and then the mark
+		next    int   // the version after the mark
+		marked  int
+		right   bool
+	}{
+		"right":              {[]int{0, 1, mark}, 0, 1, true},
+		"one is missing":     {[]int{0, mark}, 0, 0, false},
+		"one too many":       {[]int{0, 1, 1, mark}, 0, 1, false},
+		"not the last state": {[]int{0, 1, mark}, 1, 1, false},
+	} {
+		w, handler := silentWorld(3, false)
+		w.count(2)
+		for object := range 3 {
+			w.send(object)
+		}
+		for _, object := range c.counted {
+			handler.deliver(2*object + 1)
+		}
+		assert.Len(t, handler.marked, c.marked, name)
+		if c.marked == 0 {
+			continue // drain reports it
+		}
+		w.resume()
+		w.send(0)
+		handler.deliver(c.next)
+		assert.Equal(t, c.right, handler.verify() == nil, name)
+	}
+}
+
+// The latency of merged events counts from the oldest of them.
+func TestMergedEventsAreLateSinceTheOldest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, handler := silentWorld(3, true)
+		w.phase, w.once = &bench.Phase{Driver: bench.Driver{Load: bench.Load{Rate: 1}}, Events: 9}, make([]onceEvent, 9)
+		w.phase.Begin()
+		began := time.Now()
+		for i, object := range []int{0, 0, 1, 1, 0, 1, 0, 1, 0} {
+			w.sendOnce(i, object, nil)
+		}
+		deliver := func(at time.Duration, i int) time.Duration {
+			time.Sleep(at - time.Since(began))
+			handler.latency = bench.Histogram{}
+			handler.deliver(w.stateCount() + i)
+			return handler.latency.Max()
+		}
+		// The events 0, 1 and 4 are of object 0; the handler gets the last.
+		assert.Equal(t, 5*time.Second, deliver(5*time.Second, 4))
+		// Object 0 follows with 6 and 8: merged again.
+		assert.Equal(t, 4*time.Second, deliver(10*time.Second, 8))
+		// Object 1 was first due at 2 s.
+		assert.Equal(t, 9*time.Second, deliver(11*time.Second, 7))
+		assert.NoError(t, handler.fault)
+	})
+}

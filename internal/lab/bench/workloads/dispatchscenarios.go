@@ -1,0 +1,271 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"orrery/internal/lab/bench"
+)
+
+// DispatchScenarios returns the fixed pieces of work of the comparison.
+func DispatchScenarios(subject DispatchSubject) []bench.Scenario {
+	coalescing := subject
+	if subject == Dispatch(DesignFast) {
+		coalescing = Dispatch(DesignCoalescing)
+	}
+	return []bench.Scenario{
+		dispatchScenario("dispatch/1", subject, 1),
+		dispatchScenario("dispatch/4", subject, 4),
+		dispatchScenario("dispatch/16", subject, 16),
+		idleScenario(subject),
+		stalledScenario("dispatch/stalled-default", subject, Pods),
+		stalledScenario("dispatch/stalled-coalescing", coalescing, Pods),
+		stalledScenario("dispatch/stalled-default-metadata", subject, Heads),
+	}
+}
+
+// dispatchScenario sends updates of 10,000 objects in turn, as fast as the informer takes them, and
+// waits until all are delivered to every handler; a figure covers the whole way from the watch to
+// all handlers. The events are heads of pods, two states of each, made beforehand and sent in laps.
+// The fake watch is a channel with room for everything, on both sides.
+//
+// Handlers only count updates during the measurement, and check every update before and after.
+func dispatchScenario(name string, subject DispatchSubject, handlers int) bench.Scenario {
+	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+		cfg := DispatchConfig{Handlers: handlers, Objects: effort.Of(10_000, 2_500), Kind: Heads}
+		n := effort.Of(300_000, 50_000) * 4 / (handlers + 3) // with more handlers an event costs more
+
+		w, err := newWorld(subject, cfg, n, nil)
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		defer w.informer.Stop()
+		w.play(n / 10)
+		if err := w.drain(ctx); err != nil {
+			return bench.Outcome{}, err
+		}
+		runtime.GC()
+
+		w.count(n)
+		usage := bench.Measure(func() {
+			w.play(n)
+			err = w.drain(ctx)
+		})
+		if err == nil {
+			w.resume()
+			w.play(2 * cfg.Objects) // checks each object again
+			err = w.drain(ctx)
+		}
+		if err == nil {
+			err = w.verify()
+		}
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		return bench.Outcome{
+			Figures: map[string]float64{
+				"ns/event":     float64(usage.Elapsed.Nanoseconds()) / float64(n),
+				"cpu ns/event": float64(usage.CPU.Nanoseconds()) / float64(n),
+				"allocs/event": float64(usage.Allocs) / float64(n),
+				"B/event":      float64(usage.Bytes) / float64(n),
+			},
+			Proof: fmt.Sprintf("%d updates delivered to each handler (%d) in order; %d objects in the store "+
+				"in their latest state", w.sent, handlers, len(w.names)),
+		}, nil
+	}}
+}
+
+// idlePause is long enough for every goroutine and thread on the way to fall asleep.
+const idlePause = 500 * time.Microsecond
+
+// idleScenario sends single events into an otherwise idle informer: one handler, 10,000 objects,
+// each event after the handler was called with the previous one. The figure is the time from just
+// before the watch sends the event until the handler is called, at the 50th and the 99th
+// percentile. The processor is awake then. The figures "asleep" have a pause of half a millisecond
+// before each event, in which every thread falls asleep: waking one takes the operating system
+// longer than all the rest, on both sides.
+func idleScenario(subject DispatchSubject) bench.Scenario {
+	run := func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+		cfg := DispatchConfig{Handlers: 1, Objects: effort.Of(10_000, 2_500), Kind: Heads}
+		idle := &idle{began: time.Now(), called: make(chan time.Duration, 1)}
+		w, err := newWorld(subject, cfg, 1, func(w *witness) { w.observe = idle.observe })
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		defer w.informer.Stop()
+		idle.world = w
+		ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
+		defer cancel()
+		defer context.AfterFunc(ctx, idle.giveUp)()
+
+		awake, asleep := effort.Of(100_000, 20_000), effort.Of(1000, 200)
+		if err := idle.measure(ctx, awake/10, 0, &bench.Histogram{}); err != nil {
+			return bench.Outcome{}, err
+		}
+		runtime.GC()
+		var quick, slow bench.Histogram
+		if err := idle.measure(ctx, awake, 0, &quick); err != nil {
+			return bench.Outcome{}, err
+		}
+		if err := idle.measure(ctx, asleep, idlePause, &slow); err != nil {
+			return bench.Outcome{}, err
+		}
+		if err := w.drain(ctx); err != nil {
+			return bench.Outcome{}, err
+		}
+		if err := w.verify(); err != nil {
+			return bench.Outcome{}, err
+		}
+		return bench.Outcome{
+			Figures: map[string]float64{
+				"p50":        float64(quick.Quantile(0.5)),
+				"p99":        float64(quick.Quantile(0.99)),
+				"mean":       float64(quick.Mean()),
+				"asleep p50": float64(slow.Quantile(0.5)),
+				"asleep p99": float64(slow.Quantile(0.99)),
+			},
+			Proof: fmt.Sprintf("%d updates, one at a time, delivered in order; "+
+				"%d objects in the store in their latest state", w.sent, len(w.names)),
+		}, nil
+	}
+	return bench.Scenario{Name: "dispatch/idle", Run: run}
+}
+
+// idle measures one event at a time.
+type idle struct {
+	world  *world
+	began  time.Time
+	called chan time.Duration // the time of the call, since began
+}
+
+func (d *idle) observe() { d.called <- time.Since(d.began) }
+
+// giveUp unblocks measure.
+func (d *idle) giveUp() {
+	select {
+	case d.called <- gaveUp:
+	default: // the handler was faster
+	}
+}
+
+// gaveUp is not a time.
+const gaveUp = -1
+
+// measure sends n events, each after the pause, and records their latencies. It receives from a
+// single channel, because a select would add to the measured time.
+func (d *idle) measure(ctx context.Context, n int, pause time.Duration, latencies *bench.Histogram) error {
+	for range n {
+		if pause > 0 {
+			time.Sleep(pause)
+		}
+		sent := time.Since(d.began)
+		d.world.play(1)
+		at := <-d.called
+		if at == gaveUp {
+			return ctx.Err()
+		}
+		latencies.Record(at - sent)
+	}
+	return nil
+}
+
+// stalledScenario sends 100,000 updates of one object to two handlers. One of them hangs in its
+// first callback until the other has all updates; then the live heap of the process is measured.
+// Each update is decoded from a document of its own. Afterwards the stalled handler processes its
+// backlog and must receive what the subject promises: the final state by a consistent history if it
+// merges events, else all updates.
+func stalledScenario(name string, subject DispatchSubject, kind Kind) bench.Scenario {
+	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+		n := effort.Of(100_000, 20_000)
+		hang := make(chan struct{})
+		release := sync.OnceFunc(func() { close(hang) })
+		work := func() { <-hang }
+		w, err := newWorld(subject, DispatchConfig{Handlers: 2, Objects: 1, Kind: kind}, 1024, func(handler *witness) {
+			handler.work, work = work, nil // the first handler's
+		})
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		defer w.informer.Stop()
+		defer release()
+		stalled, healthy := w.witnesses[0], w.witnesses[1]
+		w.once = make([]onceEvent, n)
+		base := bench.LiveHeap()
+
+		began := time.Now()
+		for i := 0; i < n && ctx.Err() == nil; i++ {
+			id := w.names[0]
+			id.ResourceVersion = versionOf(w.stateCount() + i)
+			state, err := w.informer.Decode(document(id))
+			if err != nil {
+				return bench.Outcome{}, err
+			}
+			w.sendOnce(i, 0, state)
+		}
+		w.send(w.mark())
+		if err := await(ctx, healthy.marked); err != nil {
+			return bench.Outcome{}, err
+		}
+		elapsed := time.Since(began)
+		live := bench.LiveHeap()
+
+		release()
+		if err := await(ctx, stalled.marked); err != nil {
+			return bench.Outcome{}, err
+		}
+		if err := w.verify(); err != nil {
+			return bench.Outcome{}, err
+		}
+		const mib = 1 << 20
+		promised := "all of them, in order, each from the one before"
+		if subject.Merges() {
+			promised = "their final state"
+		}
+		return bench.Outcome{
+			Figures: map[string]float64{
+				"live MiB":   float64(live) / mib,
+				"before MiB": float64(base) / mib,
+				"B/update":   max(float64(live)-float64(base), 0) / float64(n),
+				"s":          elapsed.Seconds(),
+			},
+			Proof: fmt.Sprintf("%d updates of one object; a handler that hung received %s, and so did one that did not",
+				n, promised),
+		}, nil
+	}}
+}
+
+// document returns the JSON of a small pod as a server sends it. Heads are decoded from the same
+// text. Every state is decoded from a document of its own, so that no two share memory that those
+// from a server do not share.
+func document(id Identity) []byte {
+	return fmt.Appendf(nil, podDocument, id.Name, id.Namespace, id.ResourceVersion)
+}
+
+const podDocument = `{
+	"apiVersion": "v1",
+	"kind": "Pod",
+	"metadata": {
+		"name": "%s",
+		"generateName": "web-7c5ddbdf54-",
+		"namespace": "%s",
+		"uid": "0f9d2c34-5a1b-4c1e-9d55-20b9bbf1a0e1",
+		"resourceVersion": "%s",
+		"creationTimestamp": "2026-01-02T03:04:05Z",
+		"labels": {"app": "web", "pod-template-hash": "7c5ddbdf54"},
+		"ownerReferences": [{
+			"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-7c5ddbdf54",
+			"uid": "9a1f4f0e-7b0e-4c8f-8a51-63a0f5f2d0aa", "controller": true, "blockOwnerDeletion": true
+		}]
+	},
+	"spec": {
+		"nodeName": "node-017",
+		"restartPolicy": "Always",
+		"serviceAccountName": "default",
+		"terminationGracePeriodSeconds": 30,
+		"containers": [{"name": "web", "image": "registry.example/web:1.17.3"}]
+	},
+	"status": {"phase": "Running", "podIP": "10.0.17.4", "startTime": "2026-01-02T03:04:07Z"}
+}`

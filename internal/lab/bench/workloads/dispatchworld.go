@@ -1,0 +1,334 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"orrery/internal/lab/bench"
+)
+
+// world is an informer with its handlers, and the events that are sent to them. Each version of an
+// object has a number, from which its resource version is made. Each object has two states with
+// numbers of their own, made beforehand and sent in turn. Versions that are sent once, as the
+// latency needs them, have the numbers after those. The last object is the mark: its updates end a
+// phase and are not counted.
+type world struct {
+	informer  DispatchInformer
+	names     []Identity // by object, without a version
+	states    [][2]State // by object
+	witnesses []*witness
+
+	last []int // by object: the number of the version sent last
+	sent int   // events, the mark's not included
+
+	once  []onceEvent  // the versions that are sent once, by their order
+	phase *bench.Phase // knows when they are due; may be nil
+}
+
+// onceEvent is a version of an object that is sent once.
+type onceEvent struct{ object, previous int32 }
+
+// firstVersion gives the versions seven digits.
+const firstVersion = 1_000_000
+
+// newWorld makes all states and starts the informer, with its handlers synced.
+func newWorld(subject DispatchSubject, cfg DispatchConfig, buffer int, prepare func(*witness)) (*world, error) {
+	informer, err := subject.New(cfg.Kind)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{informer: informer}
+	var listed []State
+	for object, key := range bench.NewKeys(cfg.Objects+1, bench.Uniform, cfg.Seed).All() {
+		namespace, name, _ := strings.Cut(key, "/")
+		w.names = append(w.names, Identity{Namespace: namespace, Name: name})
+		w.last = append(w.last, 2*object)
+		var states [2]State
+		for i := range states {
+			id := w.names[object]
+			id.ResourceVersion = versionOf(2*object + i)
+			if states[i], err = informer.Decode(document(id)); err != nil {
+				return nil, err
+			}
+		}
+		w.states, listed = append(w.states, states), append(listed, states[0])
+	}
+	for range cfg.Handlers {
+		witness := newWitness(w, subject.Merges())
+		if prepare != nil {
+			prepare(witness)
+		}
+		w.witnesses = append(w.witnesses, witness)
+		if err := informer.AddHandler(witness); err != nil {
+			return nil, err
+		}
+	}
+	return w, informer.Start(listed, buffer)
+}
+
+func versionOf(number int) string { return strconv.Itoa(firstVersion + number) }
+
+// number returns the number of a version, or -1.
+func (w *world) number(version string) int {
+	v := 0
+	for i := range len(version) {
+		v = 10*v + int(version[i]-'0')
+	}
+	if v -= firstVersion; v < 0 || v >= w.stateCount()+len(w.once) {
+		return -1
+	}
+	return v
+}
+
+// stateCount is the number of states, and so the number of the first version that is sent once.
+func (w *world) stateCount() int { return 2 * len(w.names) }
+
+// mark is the object whose events end a phase.
+func (w *world) mark() int { return len(w.names) - 1 }
+
+// object returns the object of a version.
+func (w *world) object(number int) int {
+	if i := number - w.stateCount(); i >= 0 {
+		return int(w.once[i].object)
+	}
+	return number / 2
+}
+
+// previous returns the version of the same object that was sent before.
+func (w *world) previous(number int) int {
+	if i := number - w.stateCount(); i >= 0 {
+		return int(w.once[i].previous)
+	}
+	return number ^ 1
+}
+
+// send sends the other state of an object.
+func (w *world) send(object int) {
+	number := 2 * object
+	if w.last[object] == number {
+		number++
+	}
+	w.last[object] = number
+	if object != w.mark() {
+		w.sent++
+	}
+	w.informer.Send(w.states[object][number%2])
+}
+
+// play sends n states, of one object after the other, as fast as the informer takes them.
+func (w *world) play(n int) {
+	for range n {
+		w.send(w.sent % w.mark())
+	}
+}
+
+// sendOnce sends the i-th version that is sent once, a state of an object.
+func (w *world) sendOnce(i, object int, state State) {
+	w.once[i] = onceEvent{int32(object), int32(w.last[object])}
+	w.last[object] = w.stateCount() + i
+	w.sent++
+	w.informer.Send(state)
+}
+
+// count makes the handlers count the next n updates unchecked, until resume. Call both after drain.
+func (w *world) count(n int) {
+	for _, witness := range w.witnesses {
+		witness.counting = n
+	}
+}
+
+func (w *world) resume() {
+	for _, witness := range w.witnesses {
+		copy(witness.delivered, w.last)
+	}
+}
+
+// deliveryTimeout is how long a handler may take to receive an event before the event counts as
+// lost. It is long enough for an overloaded machine.
+const deliveryTimeout = 5 * time.Minute
+
+// drain sends the mark and waits until every handler has received it, and so everything before it.
+func (w *world) drain(ctx context.Context) error {
+	w.send(w.mark())
+	for _, witness := range w.witnesses {
+		if err := await(ctx, witness.marked); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await waits for a handler, up to deliveryTimeout.
+func await(ctx context.Context, done <-chan struct{}) error {
+	timer := time.NewTimer(deliveryTimeout)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		got := "not delivered within " + deliveryTimeout.String()
+		return &bench.ProofError{What: "the last event", Want: "delivered to the handler", Got: got}
+	}
+}
+
+// verify proves that every handler received everything, and that the store holds the final state.
+// Call it after drain.
+func (w *world) verify() error {
+	for _, witness := range w.witnesses {
+		if err := witness.verify(); err != nil {
+			return err
+		}
+	}
+	versions := w.informer.Versions()
+	for object, id := range w.names {
+		key := id.Namespace + "/" + id.Name
+		if err := bench.Prove("version of "+key+" in the store", versionOf(w.last[object]), versions[key]); err != nil {
+			return err
+		}
+	}
+	return bench.Prove("objects in the store", len(w.names), len(versions))
+}
+
+// witness is a handler that checks every event. It is owned by the handler's goroutine; the driver
+// reads it only between drain and the next event, except for seen.
+type witness struct {
+	world  *world
+	merges bool
+	// observe, if not nil, is called first with each event but the mark's.
+	observe func()
+	// work, if not nil, is the handler's simulated work.
+	work func()
+	// marked receives when the mark has arrived.
+	marked chan struct{}
+
+	delivered []int // by object: the number of the version delivered last; -1 before the initial list
+	events    int   // delivered since the initial list, the mark's not included
+	seen      atomic.Int64
+	counting  int // the number of updates still to be counted unchecked
+	latency   bench.Histogram
+	fault     error // the first fault
+
+	_ [64]byte // keeps handlers on separate cache lines
+}
+
+func newWitness(w *world, merges bool) *witness {
+	made := &witness{world: w, merges: merges, marked: make(chan struct{}, 1), delivered: make([]int, len(w.names))}
+	for i := range made.delivered {
+		made.delivered[i] = -1
+	}
+	return made
+}
+
+// Counted counts an update that need not be checked, as checks would be most of the measured time.
+// A lost or an extra update is still detected, because the mark is then counted or checked in the
+// wrong place, and because each object's next update must come from the last state sent.
+func (w *witness) Counted() bool {
+	if w.counting == 0 {
+		return false
+	}
+	w.counting--
+	w.events++
+	return true
+}
+
+func (w *witness) OnAdd(id Identity) {
+	number := w.begin(id)
+	if number < 0 {
+		return
+	}
+	object := w.world.object(number)
+	if w.delivered[object] >= 0 || number != 2*object {
+		w.wrong("each object of the initial list once", id, "another addition")
+	}
+	w.delivered[object] = number
+}
+
+func (w *witness) OnUpdate(oldVersion string, id Identity) {
+	number := w.begin(id)
+	if number < 0 {
+		return
+	}
+	object := w.world.object(number)
+	if object != w.world.mark() && w.observe != nil {
+		w.observe()
+	}
+	before := w.delivered[object]
+	if w.world.number(oldVersion) != before {
+		w.wrong("an update from the state delivered before", id, "from version "+oldVersion)
+	}
+	oldest, consistent := w.oldest(number, before)
+	if !consistent {
+		w.wrong("the next event of the object", id, fmt.Sprintf("after version %d", firstVersion+before))
+	}
+	if i := oldest - w.world.stateCount(); i >= 0 && w.world.phase != nil {
+		w.latency.Record(w.world.phase.Late(i))
+	}
+	w.delivered[object] = number
+	if object == w.world.mark() {
+		w.marked <- struct{}{}
+		return
+	}
+	w.events++
+	w.seen.Store(int64(w.events))
+	if w.work != nil {
+		w.work()
+	}
+}
+
+func (w *witness) OnDelete(id Identity) { w.wrong("no deletion", id, "a deletion") }
+
+// oldest returns the oldest event that an update stands for, which has waited longest, if the
+// update follows the version delivered before. How many states were merged is unknown.
+func (w *witness) oldest(number, before int) (oldest int, consistent bool) {
+	for oldest = number; w.world.previous(oldest) != before; oldest = w.world.previous(oldest) {
+		if !w.merges || oldest < w.world.stateCount() {
+			return oldest, w.merges && number < w.world.stateCount()
+		}
+	}
+	return oldest, true
+}
+
+// begin returns the number of id's version, or -1.
+func (w *witness) begin(id Identity) int {
+	number := w.world.number(id.ResourceVersion)
+	if number < 0 {
+		w.wrong("a version that was sent", id, "another one")
+		return number
+	}
+	if name := w.world.names[w.world.object(number)]; id.Name != name.Name || id.Namespace != name.Namespace {
+		w.wrong("the object of the version", id, "version of "+name.Namespace+"/"+name.Name)
+	}
+	return number
+}
+
+func (w *witness) wrong(what string, id Identity, got any) {
+	if w.fault == nil {
+		w.fault = &bench.ProofError{
+			What: fmt.Sprintf("event %d of a handler: %s", w.events, what),
+			Want: fmt.Sprintf("%s/%s at version %s", id.Namespace, id.Name, id.ResourceVersion), Got: got,
+		}
+	}
+}
+
+// verify returns the first fault, or a proof that the handler has everything that was sent.
+func (w *witness) verify() error {
+	if w.fault != nil {
+		return w.fault
+	}
+	for object, last := range w.world.last {
+		if w.delivered[object] != last {
+			what := "the version delivered last of " + w.world.names[object].Name
+			return &bench.ProofError{What: what, Want: versionOf(last), Got: versionOf(w.delivered[object])}
+		}
+	}
+	if w.merges {
+		return nil
+	}
+	return bench.Prove("events delivered to a handler", w.world.sent, w.events)
+}

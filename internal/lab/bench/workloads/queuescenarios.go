@@ -1,0 +1,361 @@
+package workloads
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"sync"
+	"time"
+
+	"orrery/internal/lab/bench"
+)
+
+// QueueScenarios returns the pieces of work for comparisons.
+func QueueScenarios(subject QueueSubject) []bench.Scenario {
+	type work func(context.Context, QueueSubject, bench.Effort) (bench.Outcome, error)
+	scenario := func(name string, run work) bench.Scenario {
+		return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+			return run(ctx, subject, effort)
+		}}
+	}
+	return []bench.Scenario{
+		scenario("queue/cycle", cycle),
+		scenario("queue/cycle-metrics", cycleMetrics),
+		scenario("queue/pipeline", pipeline),
+		scenario("queue/pipeline-singly", pipelineSingly),
+		scenario("queue/add-after", addAfter),
+		scenario("queue/add-rate-limited", addRateLimited),
+	}
+}
+
+// perOp returns the figures per operation, rounded so that one-time allocations of the queue do not
+// show.
+func perOp(usage bench.Usage, n int) map[string]float64 {
+	figures := usage.PerOp(n)
+	figures["allocs/op"] = math.Round(figures["allocs/op"]*1000) / 1000
+	figures["B/op"] = math.Round(figures["B/op"]*100) / 100
+	return figures
+}
+
+// cycle is a key's way through an empty queue in one goroutine: Add, Get, Done, two million times
+// with the keys of ten thousand objects in turn. There is no waiting and no contention, so the
+// figure is the queue's own work per key. Proven: every Get returns the key just added. Both sides
+// have the same loop, the same keys, and a queue that has processed all keys once before the
+// measurement.
+func cycle(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
+	return runCycle(ctx, subject, effort, nil)
+}
+
+// cycleMetrics is cycle with the queue's metrics enabled, as in every controller. The queue reads
+// clocks and reports to counters and histograms that only count their calls, with one atomic
+// addition; both sides use the same ones. Both sides update the gauges of unfinished work every
+// half second. client-go also updates the depth gauge with every Add and Get; this project's queue
+// does so every half second. Proven: each key was also reported three times, as added, with its
+// queue duration, and with its work duration.
+func cycleMetrics(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
+	return runCycle(ctx, subject, effort, new(Sinks))
+}
+
+func runCycle(ctx context.Context, subject QueueSubject, effort bench.Effort, sinks *Sinks) (bench.Outcome, error) {
+	n := effort.Of(2_000_000, 400_000)
+	keys := bench.NewKeys(10_000, bench.Uniform, 1).All()
+	q := subject.New(QueueOptions{Sinks: sinks})
+	g := watch(ctx, q)
+	defer g.Close()
+
+	right := cycles(q, keys, 1, g) // warm-up
+	usage := bench.Measure(func() { right += cycles(q, keys, n/len(keys), g) })
+
+	err := cmp.Or(
+		ctx.Err(),
+		bench.Prove("keys that came out in FIFO order", n+len(keys), right),
+		bench.Prove("keys left", 0, q.Len()),
+	)
+	proof := fmt.Sprintf("%d keys came out in FIFO order", n)
+	if sinks != nil && err == nil {
+		proof += ", each with its add, wait and work metrics"
+		err = cmp.Or(
+			bench.Prove("keys reported as added", n+len(keys), sinks.Adds.Calls()),
+			bench.Prove("waits reported", n+len(keys), sinks.Waits.Calls()),
+			bench.Prove("works reported", n+len(keys), sinks.Works.Calls()),
+		)
+	}
+	return bench.Outcome{Figures: perOp(usage, n), Proof: proof}, err
+}
+
+// cycles sends all keys through the queue, rounds times, and returns how many came out correctly.
+func cycles(q Queue, keys []string, rounds int, g *guard) (right int) {
+	for range rounds {
+		for _, key := range keys {
+			q.Add(key)
+			got, shutdown := q.Get()
+			if shutdown {
+				return right
+			}
+			if got == key {
+				right++
+			}
+			q.Done(got)
+		}
+		g.Moved()
+	}
+	return right
+}
+
+const (
+	pipelineProducers = 4
+	pipelineWorkers   = 4
+	pipelineBatch     = 32
+)
+
+// pipeline is a burst: four goroutines add a million different keys as fast as they can, while four
+// workers process them. The time runs from the first Add until the last worker has seen the
+// shutdown, which follows when the queue is empty. Each worker counts its keys and sums up their
+// hashes; together these prove that every key was handed out once. Both sides have the same
+// producers, workers, keys and order, and a new queue that has not grown yet. A Batcher adds and
+// gets keys in batches of 32.
+func pipeline(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
+	n := effort.Of(1_000_000, 200_000)
+	keys := bench.NewKeys(n, bench.Uniform, 1).All()
+
+	warm := watch(ctx, subject.New(QueueOptions{}))
+	sendAll(warm, keys[:n/20])
+	warm.Close()
+
+	g := watch(ctx, subject.New(QueueOptions{}))
+	defer g.Close()
+	var got keyDigest
+	usage := bench.Measure(func() { got = sendAll(g, keys) })
+
+	figures := perOp(usage, n)
+	figures["processed/s"] = float64(n) / usage.Elapsed.Seconds()
+	figures["cpu-ns/op"] = float64(usage.CPU) / float64(n)
+	return bench.Outcome{Figures: figures, Proof: fmt.Sprintf("%d keys processed once each", n)},
+		cmp.Or(ctx.Err(), proveSame(keys, got))
+}
+
+// sendAll sends all keys through the queue and shuts it down. It returns the digest of what the
+// workers got.
+func sendAll(g *guard, keys []string) (all keyDigest) {
+	batcher, ok := g.q.(Batcher)
+	if !ok {
+		batcher = oneByOne{g.q}
+	}
+	var producers, workers sync.WaitGroup
+	var got [pipelineWorkers]keyDigest
+	for i := range got {
+		workers.Go(func() { got[i] = workBatches(g, batcher) })
+	}
+	for i := range pipelineProducers {
+		from, to := bench.Split(len(keys), pipelineProducers, i)
+		producers.Go(func() { addBatches(batcher, keys[from:to]) })
+	}
+	producers.Wait()
+	for g.q.Len() > 0 && !g.ended() {
+		time.Sleep(50 * time.Microsecond)
+	}
+	g.ShutDown()
+	workers.Wait()
+	for _, d := range got {
+		all.merge(d)
+	}
+	return all
+}
+
+func addBatches(q Batcher, keys []string) {
+	for len(keys) > 0 {
+		n := min(len(keys), pipelineBatch)
+		q.AddAll(keys[:n])
+		keys = keys[n:]
+	}
+}
+
+// workBatches processes keys until the shutdown.
+func workBatches(g *guard, q Batcher) (got keyDigest) {
+	var keys [pipelineBatch]string
+	for moved := 0; ; {
+		n, shutdown := q.GetBatch(keys[:])
+		if shutdown {
+			return got
+		}
+		for _, key := range keys[:n] {
+			got.add(key)
+		}
+		if got.count-moved >= 1024 {
+			g.Moved()
+			moved = got.count
+		}
+		q.DoneAll(keys[:n])
+	}
+}
+
+// oneByOne is a queue without batches as a Batcher.
+type oneByOne struct{ Queue }
+
+func (q oneByOne) AddAll(keys []string) {
+	for _, key := range keys {
+		q.Add(key)
+	}
+}
+
+func (q oneByOne) GetBatch(keys []string) (n int, shutdown bool) {
+	keys[0], shutdown = q.Get()
+	return 1, shutdown
+}
+
+func (q oneByOne) DoneAll(keys []string) { q.Done(keys[0]) }
+
+// pipelineSingly is Pipeline with one key at a time, for Batchers too. It shows what changing only
+// the queue brings.
+func pipelineSingly(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
+	return pipeline(ctx, singly{subject}, effort)
+}
+
+// singly hides that a subject's queues are Batchers.
+type singly struct{ QueueSubject }
+
+func (s singly) New(options QueueOptions) Queue { return struct{ Queue }{s.QueueSubject.New(options)} }
+
+// keyDigest summarises a multiset of keys: the count, and two sums over a hash of each. It takes a
+// few nanoseconds per key and no memory. Two different multisets have the same digest with the
+// probability of guessing a 128-bit number.
+type keyDigest struct {
+	count        int
+	sum, squares uint64
+}
+
+var keyDigestSeed = maphash.MakeSeed()
+
+func (d *keyDigest) add(key string) {
+	h := maphash.String(keyDigestSeed, key)
+	d.count++
+	d.sum += h
+	d.squares += h * (h | 1)
+}
+
+func (d *keyDigest) merge(other keyDigest) {
+	d.count += other.count
+	d.sum += other.sum
+	d.squares += other.squares
+}
+
+func keyDigestOf(keys []string) (d keyDigest) {
+	for _, key := range keys {
+		d.add(key)
+	}
+	return d
+}
+
+// proveSame proves that got has the wanted keys, once each.
+func proveSame(wanted []string, got keyDigest) error {
+	want := keyDigestOf(wanted)
+	return cmp.Or(
+		bench.Prove("keys processed", want.count, got.count),
+		bench.Prove("hash of the keys that were processed", want, got),
+	)
+}
+
+const (
+	// farFuture is a delay longer than any run.
+	farFuture = time.Hour
+	// sentinel is added last. It is none of the keys.
+	sentinel = "last"
+	// broughtForward selects the delayed keys to be added again after the measurement: one in a
+	// hundred.
+	broughtForward = 100
+)
+
+// addAfter delays a million different keys by an hour, in one goroutine, starting with an empty
+// queue. A queue may accept delayed keys asynchronously, so one more key with a delay of a
+// nanosecond follows, and the time stops when that key is handed out: by then the queue has
+// accepted all others. Afterwards every hundredth key is added again without a delay, and exactly
+// these must be handed out, once each. Bytes are everything allocated on the way, including
+// garbage. Both sides have the same keys, order and delays.
+//
+// Both sides keep keys in tables that double when full, at sizes of their own, so bytes per key
+// depend on the number of keys. A quick run has a quarter of the keys: a power of two, so its
+// tables have doubled as recently.
+func addAfter(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
+	keys := bench.NewKeys(effort.Of(1_000_000, 250_000), bench.Uniform, 1)
+	return delayAll(ctx, subject, keys, delays{func(q Queue, key string) { q.AddAfter(key, farFuture) }, 0})
+}
+
+// addRateLimited reports the first failure of half a million different keys to a queue with
+// per-item exponential back-off. The back-off starts at an hour, so no key returns during the run.
+// As in AddAfter, the time stops when one more key, delayed by a nanosecond, is handed out. Proven:
+// each key has one failure, none came early, and every hundredth key is handed out once when it is
+// added again. Both sides have the same keys, order and limiter.
+func addRateLimited(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
+	keys := bench.NewKeys(effort.Of(500_000, 300_000), bench.Uniform, 1)
+	return delayAll(ctx, subject, keys, delays{Queue.AddRateLimited, 1})
+}
+
+// delays is a way to delay a key, and the number of failures it records.
+type delays struct {
+	delay    func(Queue, string)
+	failures int
+}
+
+func delayAll(ctx context.Context, subject QueueSubject, keys *bench.Keys, d delays) (bench.Outcome, error) {
+	n := keys.Len()
+
+	warm := watch(ctx, subject.New(QueueOptions{Backoff: farFuture}))
+	delayThese(warm, keys.All()[:n/20], d.delay)
+	warm.Close()
+
+	g := watch(ctx, subject.New(QueueOptions{Backoff: farFuture}))
+	defer g.Close()
+	var first string
+	usage := bench.Measure(func() { first = delayThese(g, keys.All(), d.delay) })
+	failures := 0
+	for _, key := range keys.All() {
+		failures += g.q.NumRequeues(key)
+	}
+	proof := fmt.Sprintf("%d keys delayed; none came early; %d brought forward, each delivered once; "+
+		"%d failures counted", n, n/broughtForward, failures)
+	return bench.Outcome{Figures: perOp(usage, n), Proof: proof}, cmp.Or(
+		ctx.Err(),
+		bench.Prove("the first key that was handed out", sentinel, first),
+		bench.Prove("failures counted", n*d.failures, failures),
+		proveForward(g, keys),
+	)
+}
+
+// delayThese returns the first key that is handed out.
+func delayThese(g *guard, keys []string, delay func(Queue, string)) (first string) {
+	for i, key := range keys {
+		delay(g.q, key)
+		if i%1000 == 999 {
+			g.Moved()
+		}
+	}
+	g.q.AddAfter(sentinel, 1)
+	first, _ = g.q.Get()
+	g.q.Done(first)
+	return first
+}
+
+// proveForward adds some of the delayed keys again and proves that exactly these are handed out,
+// once each.
+func proveForward(g *guard, keys *bench.Keys) error {
+	var wanted []string
+	var got keyDigest
+	for i := 0; i < keys.Len(); i += broughtForward {
+		wanted = append(wanted, keys.Key(i))
+		g.q.AddAfter(keys.Key(i), 1)
+	}
+	for range wanted {
+		key, shutdown := g.q.Get()
+		if shutdown {
+			break
+		}
+		got.add(key)
+		g.q.Done(key)
+	}
+	return cmp.Or(
+		proveSame(wanted, got),
+		bench.Prove("keys that came early", 0, g.q.Len()),
+	)
+}

@@ -1,0 +1,229 @@
+package workloads
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/internal/lab/bench"
+)
+
+func init() { relistKnown, scenarioObjects = 10_000, 10_000 }
+
+// configured returns the default configuration with changes.
+func configured[C any, P interface {
+	*C
+	AddTo(*pflag.FlagSet)
+}](change func(c *C)) *C {
+	c := new(C)
+	P(c).AddTo(pflag.NewFlagSet("", pflag.ContinueOnError))
+	change(c)
+	return c
+}
+
+const (
+	operation = "ns/op allocs/op B/op"
+	events    = "ns/event cpu ns/event allocs/event B/event"
+	hanging   = "live MiB before MiB B/update s"
+)
+
+// figures are those of each scenario.
+var figures = map[string]string{
+	"queue/cycle": operation, "queue/cycle-metrics": operation,
+	"queue/pipeline":        operation + " processed/s cpu-ns/op",
+	"queue/pipeline-singly": operation + " processed/s cpu-ns/op",
+	"queue/add-after":       operation, "queue/add-rate-limited": operation,
+	"fifo/add-pop": operation, "fifo/relist": "lock-ms ms",
+	"store/update": operation, "store/by-index": operation, "store/writes-with-readers": "lists/s writes/s",
+	"dispatch/1": events, "dispatch/4": events, "dispatch/16": events,
+	"dispatch/idle":            "p50 p99 mean asleep p50 asleep p99",
+	"dispatch/stalled-default": hanging, "dispatch/stalled-coalescing": hanging,
+	"dispatch/stalled-default-metadata": hanging,
+
+	"sync/json": "cpu s wall s peak MiB live MiB allocs/op",
+}
+
+// allScenarios returns the scenarios by the subject's name.
+func allScenarios() map[string][]bench.Scenario {
+	all := map[string][]bench.Scenario{}
+	for _, subject := range QueueSubjects() {
+		all[subject.Name()] = append(all[subject.Name()], QueueScenarios(subject)...)
+	}
+	for _, subject := range FIFOs() {
+		all[subject.Name()] = append(all[subject.Name()], subject.Scenarios()...)
+	}
+	for _, subject := range Stores() {
+		all[subject.Name()] = append(all[subject.Name()], subject.Scenarios()...)
+	}
+	all["fast"] = slices.Concat(all["fast"], DispatchScenarios(Dispatch(DesignFast)), SyncScenarios(FastSync()))
+	return all
+}
+
+// Figures are above zero, but for a queue, which may allocate nothing. Subjects that have the same
+// scenario do the same work.
+func TestEveryScenarioProvesItsWork(t *testing.T) {
+	proofs := map[string]string{}
+	for subject, scenarios := range allScenarios() {
+		for _, scenario := range scenarios {
+			t.Run(scenario.Name+"/"+subject, func(t *testing.T) {
+				outcome, err := scenario.Run(t.Context(), bench.Quick)
+				require.NoError(t, err)
+				got := strings.Join(slices.Collect(maps.Keys(outcome.Figures)), " ")
+				assert.ElementsMatch(t, strings.Fields(figures[scenario.Name]), strings.Fields(got))
+				for name, value := range outcome.Figures {
+					mayBeZero := strings.HasPrefix(scenario.Name, "queue/") || name == "B/update"
+					assert.True(t, value > 0 || mayBeZero, "%s is %v", name, value)
+				}
+				assert.NotEmpty(t, outcome.Proof)
+				if first, known := proofs[scenario.Name]; known {
+					assert.Equal(t, first, outcome.Proof, "the same work")
+				}
+				proofs[scenario.Name] = outcome.Proof
+			})
+		}
+	}
+	assert.Len(t, proofs, len(figures))
+}
+
+func TestScenariosEndWithTheContext(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for subject, scenarios := range allScenarios() {
+		for _, scenario := range scenarios {
+			_, err := scenario.Run(ended, bench.Quick)
+			assert.ErrorIs(t, err, context.Canceled, "%s of %s", scenario.Name, subject)
+		}
+	}
+}
+
+func TestPods(t *testing.T) {
+	all := MakePods(1000, 4)
+	keys := map[string]bool{}
+	perNamespace := map[string]int{}
+	for i, p := range all {
+		assert.Equal(t, int64(i), p.Number)
+		keys[p.Key()] = true
+		perNamespace[p.Namespace]++
+	}
+	assert.Len(t, keys, 1000)
+	assert.Equal(t, map[string]int{"namespace-000": 250, "namespace-001": 250, "namespace-002": 250, "namespace-003": 250}, perNamespace)
+	assert.Equal(t, "namespace-003/web-7c5ddbdf54-00999", all[999].Key())
+
+	p := all[7].As(41)
+	obj := p.Metadata()
+	key, err := informer.MetaNamespaceKeyFunc(obj)
+	assert.NoError(t, err)
+	assert.Equal(t, p.Key(), key)
+	assert.Equal(t, int64(41), obj.Generation)
+	assert.Equal(t, "42", obj.ResourceVersion)
+	assert.Equal(t, p.As(1).Metadata().UID, obj.UID, "a state of the same object")
+}
+
+// runs are short runs of every subject: 100 events at a steady rate.
+func runs() map[string]func(t *testing.T) (*bench.Result, error) {
+	all := map[string]func(t *testing.T) (*bench.Result, error){}
+	for _, d := range bench.Distributions() {
+		load := bench.Load{Distribution: d, Duration: 20 * time.Millisecond, Rate: 5000, Seed: 1}
+		for _, subject := range QueueSubjects() {
+			cfg := configured(func(c *QueueConfig) { c.Load, c.Keys, c.Producers, c.Workers = load, 500, 3, 5 })
+			all["queue "+subject.Name()+" "+string(d)] = func(t *testing.T) (*bench.Result, error) {
+				return RunQueue(t.Context(), subject, cfg, nil)
+			}
+		}
+		for _, subject := range FIFOs() {
+			cfg := configured(func(c *FIFOConfig) { c.Load, c.Keys, c.Producers = load, 100, 3 })
+			all["fifo "+subject.Name()+" "+string(d)] = func(t *testing.T) (*bench.Result, error) {
+				return subject.Run(t.Context(), cfg, nil)
+			}
+		}
+	}
+	load := bench.Load{Distribution: bench.Zipf, Duration: 20 * time.Millisecond, Rate: 5000, Seed: 1}
+	for _, kind := range ReaderKinds() {
+		for _, subject := range Stores() {
+			cfg := configured(func(c *StoreConfig) { c.Load, c.Objects, c.Readers, c.Reader = load, 300, 2, kind })
+			all["store "+subject.Name()+" "+string(kind)] = func(t *testing.T) (*bench.Result, error) {
+				return subject.Run(t.Context(), cfg, nil)
+			}
+		}
+	}
+	for _, kind := range []Kind{Heads, Pods} {
+		for _, design := range Designs() {
+			cfg := configured(func(c *DispatchConfig) { c.Load, c.Objects, c.Kind, c.HandlerCost = load, 50, kind, 1 })
+			all["dispatch "+string(design)+" "+string(kind)] = func(t *testing.T) (*bench.Result, error) {
+				return RunDispatch(t.Context(), Dispatch(design), cfg, nil)
+			}
+		}
+	}
+	return all
+}
+
+// Queues and a design that merges may handle several events at once; the others have a latency for
+// each.
+func TestRuns(t *testing.T) {
+	for name, run := range runs() {
+		t.Run(name, func(t *testing.T) {
+			result, err := run(t)
+			require.NoError(t, err)
+			for _, f := range result.Figures {
+				mayBeZero := strings.HasPrefix(name, "queue") && strings.HasPrefix(f.Name, "alloc")
+				assert.True(t, f.Value > 0 || mayBeZero, "%s is %v", f.Name, f.Value)
+			}
+			assert.Len(t, result.Proof, 2)
+			assert.Positive(t, result.Latency.Count())
+			if !strings.HasPrefix(name, "queue") && !strings.Contains(name, "coalescing") {
+				assert.EqualValues(t, 100, result.Latency.Count())
+			}
+		})
+	}
+}
+
+func TestRunsWithMoreParameters(t *testing.T) {
+	load := bench.Load{Distribution: bench.Hot, Duration: 20 * time.Millisecond, Rate: 5000, Seed: 1}
+	for name, c := range map[string]struct {
+		run       func() (*bench.Result, error)
+		figure    string
+		latencies uint64
+	}{
+		"queue with metrics": {func() (*bench.Result, error) {
+			return RunQueue(t.Context(), FastQueue(), configured(func(c *QueueConfig) {
+				c.Load, c.Keys, c.Metrics, c.HandlerCost = load, 1, true, time.Microsecond
+			}), nil)
+		}, "added", 0},
+		"store without readers": {func() (*bench.Result, error) {
+			cfg := configured(func(c *StoreConfig) { c.Load, c.Objects, c.Readers = load, 10, 0 })
+			return FastStore().Run(t.Context(), cfg, nil)
+		}, "allocations per write", 100},
+		// On a busy machine the time may be up before the writer begins, and before a reader is
+		// scheduled.
+		"a store for a nanosecond": {func() (*bench.Result, error) {
+			cfg := configured(func(c *StoreConfig) { c.Objects, c.Readers, c.Duration, c.Rate = 10, 2, 1, 1 })
+			return FastStore().Run(t.Context(), cfg, nil)
+		}, "reads", 1},
+		"dispatch to each of three handlers": {func() (*bench.Result, error) {
+			cfg := configured(func(c *DispatchConfig) { c.Load, c.Objects, c.Handlers = load, 50, 3 })
+			return RunDispatch(t.Context(), Dispatch(DesignFast), cfg, nil)
+		}, "callbacks", 300},
+		"dispatch of one event, the next one in eleven days": {func() (*bench.Result, error) {
+			cfg := configured(func(c *DispatchConfig) { c.Objects, c.Duration, c.Rate = 50, 10*time.Millisecond, 1e-6 })
+			return RunDispatch(t.Context(), Dispatch(DesignFast), cfg, nil)
+		}, "events", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result, err := c.run()
+			require.NoError(t, err)
+			figure, measured := result.Figure(c.figure)
+			assert.True(t, measured && figure.Value > 0, "%s is %v", c.figure, figure.Value)
+			if c.latencies > 0 {
+				assert.Equal(t, c.latencies, result.Latency.Count())
+			}
+		})
+	}
+}

@@ -1,0 +1,154 @@
+package workloads
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"orrery/internal/lab/bench"
+)
+
+// scenarioObjects is smaller in tests.
+var scenarioObjects = 100_000
+
+// stride leads from each object to a distant one, as events do. It is prime, so it visits all.
+const stride = 7919
+
+// Scenarios returns the pieces of work of the comparison.
+func (g StoreGear[T]) Scenarios() []bench.Scenario {
+	return []bench.Scenario{
+		{Name: "store/update", Run: g.update},
+		{Name: "store/by-index", Run: g.byIndex},
+		{Name: "store/writes-with-readers", Run: g.writesWithReaders},
+	}
+}
+
+// update stores events in a store of 100,000 objects in 100 namespaces, with an index by namespace.
+// Consecutive events concern distant objects, as from a watch, so the store's records are cold in
+// the processor's caches. The new object is warm, as if just decoded: events arrive 16 at a time,
+// and the benchmark reads their names before the clock goes on. Both sides get the same ready-made
+// objects in the same order, and compute key and index value with their own functions. Proven:
+// afterwards List, ByIndex and Get show each object in the state written last.
+func (g StoreGear[T]) update(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+	warmUp, updates := scenarioObjects, effort.Of(500_000, 100_000)
+	c := newContent(g, scenarioObjects, 1)
+	store, err := c.fill()
+	if err != nil {
+		return bench.Outcome{}, err
+	}
+	if _, err := c.updates(ctx, store, warmUp); err != nil {
+		return bench.Outcome{}, err
+	}
+	var took time.Duration
+	usage := bench.Measure(func() { took, err = c.updates(ctx, store, updates) })
+	usage.Elapsed = took
+	if err == nil {
+		err = c.prove(store)
+	}
+	return bench.Outcome{
+		Figures: usage.PerOp(updates),
+		Proof:   fmt.Sprintf("%d updates of %v; store and index show the last state of each", updates, c),
+	}, err
+}
+
+// updates stores the objects of n events and returns the time spent in the store.
+func (c *content[T]) updates(ctx context.Context, store Store[T], n int) (took time.Duration, err error) {
+	var arrived [16]T // n is a multiple of its length
+	for from := 0; from < n; from += len(arrived) {
+		if err := ctx.Err(); err != nil {
+			return took, err
+		}
+		for k := range arrived {
+			i := (from + k) * stride % len(c.pods)
+			if arrived[k] = c.next(i); !c.named(i, arrived[k]) {
+				return took, &bench.ProofError{What: "name of the object that is written", Want: c.keys[i], Got: "another"}
+			}
+		}
+		began := time.Now()
+		for _, obj := range arrived {
+			if err := store.Update(obj); err != nil {
+				return took, err
+			}
+		}
+		took += time.Since(began)
+	}
+	return took, nil
+}
+
+// byIndex asks ByIndex for the 1,000 objects of each of 100 namespaces in turn, in a store of
+// 100,000. Each side builds the slice that its callers get. Reading the objects is left out, as it
+// costs both sides the same. Proven: the length of every slice, and that the index holds the right
+// objects.
+func (g StoreGear[T]) byIndex(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+	reads := effort.Of(10_000, 2000)
+	c := newContent(g, scenarioObjects, 0)
+	store, err := c.fill()
+	if err != nil {
+		return bench.Outcome{}, err
+	}
+	next := c.byIndexReader(store, 0)
+	read := func(n int) error {
+		for i := range n {
+			if _, err := next(i); err != nil {
+				return err
+			}
+			if i%100 == 99 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		return nil
+	}
+	if err := read(len(c.names)); err != nil { // warm-up
+		return bench.Outcome{}, err
+	}
+	usage := bench.Measure(func() { err = read(reads) })
+	if err == nil {
+		err = c.prove(store)
+	}
+	return bench.Outcome{
+		Figures: usage.PerOp(reads),
+		Proof:   fmt.Sprintf("%d lists of the %d objects of a namespace of %v", reads, c.inNamespace(0), c),
+	}, err
+}
+
+// writesWithReaders updates 1,000 of 100,000 objects in one goroutine, neighbours far apart, while
+// four others list all objects in a loop. The store has an index by namespace. "writes/s" is the
+// number of updates per second, "lists/s" that of all lists together; the scheduler decides which
+// processors the readers get. Both sides build their slices. Proven: each list was complete, and
+// afterwards the store and its index show each object in the state written last.
+func (g StoreGear[T]) writesWithReaders(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+	const changing = 100 // one object in a hundred
+	lasts := time.Duration(effort.Of(1000, 300)) * time.Millisecond
+	c := newContent(g, scenarioObjects, changing)
+	store, err := c.fill()
+	if err != nil {
+		return bench.Outcome{}, err
+	}
+	readers := startReaders(c.readers(4, ReadList, store, nil))
+	at, writes := 0, 0.0
+	write := func(int, int, int) error {
+		at = (at + changing*stride) % scenarioObjects
+		writes++
+		return store.Update(c.next(at))
+	}
+	p := bench.Phase{Driver: bench.Driver{Load: bench.Load{Duration: lasts}}}
+	p.Begin()
+	began := time.Now()
+	err = p.Produce(ctx, 1, bench.NewKeys(1, bench.Uniform, 1), write)
+	took := time.Since(began)
+	reads, readError := readers.end()
+	err = cmp.Or(err, readError)
+	if err == nil {
+		err = c.prove(store)
+	}
+	return bench.Outcome{
+		Figures: map[string]float64{
+			"writes/s": writes / took.Seconds(),
+			"lists/s":  float64(reads) / took.Seconds(),
+		},
+		Proof: fmt.Sprintf("updates of %d of %v while 4 readers list all of them; each list complete; "+
+			"store and index show the last state of each",
+			scenarioObjects/changing, c),
+	}, err
+}

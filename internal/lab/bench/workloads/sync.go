@@ -1,0 +1,255 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/spf13/pflag"
+
+	"orrery/indexer"
+	"orrery/informer"
+	"orrery/informer/fast"
+	"orrery/internal/lab/bench"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	clientfast "orrery/restclient/fast"
+)
+
+// RunSync syncs once and returns the cost for this process.
+func RunSync(ctx context.Context, subject SyncSubject, cfg *SyncConfig, meter *bench.Meter) (*bench.Result, error) {
+	m, err := measureSync(ctx, subject, *cfg, meter)
+	if err != nil {
+		return nil, err
+	}
+	n := float64(cfg.Objects)
+	return &bench.Result{
+		Figures: []bench.Figure{
+			{Name: "synced", Unit: bench.PerSecond, Value: n / m.usage.Elapsed.Seconds(), Better: bench.Higher},
+			{Name: "time to sync", Unit: bench.Seconds, Value: m.usage.Elapsed.Seconds(), Better: bench.Lower},
+			{Name: "processor time", Unit: bench.Seconds, Value: m.usage.CPU.Seconds(), Better: bench.Lower},
+			{Name: "peak memory", Unit: bench.Bytes, Value: float64(m.peak), Better: bench.Lower},
+			{Name: "live heap", Unit: bench.Bytes, Value: float64(m.live), Better: bench.Lower},
+			{Name: "allocations per object", Unit: bench.Count, Value: float64(m.usage.Allocs) / n, Better: bench.Lower},
+			{Name: "allocated per object", Unit: bench.Bytes, Value: float64(m.usage.Bytes) / n, Better: bench.Lower},
+			{Name: "bytes received", Unit: bench.Bytes, Value: float64(m.received), Better: bench.Lower},
+		},
+		Proof: []string{m.proof},
+	}, nil
+}
+
+// measurement is one verified sync.
+type measurement struct {
+	usage    bench.Usage
+	peak     uint64 // resident memory, bytes
+	live     uint64 // heap after a collection, bytes
+	received int    // size of the server's list, bytes
+	proof    string
+}
+
+func measureSync(ctx context.Context, subject SyncSubject, cfg SyncConfig, meter *bench.Meter) (*measurement, error) {
+	meter.Begin("starting the server", 0)
+	server, err := startServer(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer server.stop()
+
+	meter.Begin("syncing", 0)
+	m := &measurement{received: server.hello.Bytes}
+	bench.ResetPeakMemory()
+	var informer SyncInformer
+	m.usage = bench.Measure(func() {
+		if informer, err = subject.Start(server.hello.URL); err != nil {
+			return
+		}
+		err = informer.WaitForSync(ctx)
+	})
+	if informer != nil {
+		defer informer.Stop()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s did not sync: %w", subject.Name(), err)
+	}
+	_, m.peak = bench.ResidentMemory()
+	m.live = bench.LiveHeap()
+
+	meter.Begin("comparing", 0)
+	m.proof, err = proveSync(ctx, informer, server.hello.Digest)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// proveSync compares the cache and the handler's count with the server's pods.
+func proveSync(ctx context.Context, informer SyncInformer, want PodDigest) (string, error) {
+	var got PodDigest
+	err := informer.Each(func(head *api.ObjectMeta) error {
+		got.Add(*head)
+		return ctx.Err()
+	})
+	if err != nil {
+		return "", err
+	}
+	if err := bench.Prove("pods in the cache", want.Pods, got.Pods); err != nil {
+		return "", err
+	}
+	if err := bench.Prove("pods delivered to the handler", want.Pods, informer.Added()); err != nil {
+		return "", err
+	}
+	if err := bench.Prove("digest of the cache", want.String(), got.String()); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d pods in the cache and delivered to the handler, digest %s", got.Pods, got), nil
+}
+
+// SyncSubject is a client with an informer.
+type SyncSubject interface {
+	// Name is the name in results: "fast".
+	Name() string
+	// Start starts an informer with a counting handler for the metadata of all pods of the server
+	// at url.
+	Start(url string) (SyncInformer, error)
+}
+
+// SyncInformer is a running informer.
+type SyncInformer interface {
+	// WaitForSync blocks until the cache has the initial list and the handler has received all of
+	// it.
+	WaitForSync(ctx context.Context) error
+	// Added returns the number of additions that the handler received.
+	Added() int
+	// Each calls visit for each cached object until it returns an error.
+	Each(visit func(*api.ObjectMeta) error) error
+	// Stop stops the informer and waits for it.
+	Stop()
+}
+
+// SyncConfig holds the flags of "lab bench sync", and configures the server.
+type SyncConfig struct {
+	// Objects is the number of pods.
+	Objects int
+	// ObjectSize is the size in bytes of a pod's head in JSON. An annotation pads the head, so it
+	// cannot be smaller than it is. 0: no padding, about 2.7 kB.
+	ObjectSize int
+	// Seed is the seed of the generator.
+	Seed uint64
+}
+
+// AddTo adds a flag for each field.
+func (c *SyncConfig) AddTo(flags *pflag.FlagSet) {
+	bench.CountVar(flags, &c.Objects, "objects", 100_000, 1, 5_000_000, "how many pods the server has")
+	bench.SizeVar(flags, &c.ObjectSize, "object-size",
+		"the size of a pod's head in JSON; 0: its usual size, about 2.7 kB")
+	flags.Uint64Var(&c.Seed, "seed", 1, "seed of the pods; the same seed makes the same pods")
+}
+
+// SyncScenarios returns the sync of the comparison. It starts an informer of 100,000 pods as
+// metadata in a new process (2.7 kB a pod, including managed fields, which no cache keeps), and
+// waits until the cache is complete and every pod delivered to a handler. A second process serves
+// them over plain HTTP from encoded JSON, in the single response that kube-apiserver gives to a
+// list at resource version "0". Processor time is that of the whole client process since the start
+// of the informer, peak its resident memory, live the heap after a collection with the cache in
+// use. Both caches must have the digest of the generated pods.
+func SyncScenarios(subject SyncSubject) []bench.Scenario {
+	run := func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+		cfg := SyncConfig{Objects: effort.Of(100_000, 20_000), Seed: 1}
+		m, err := measureSync(ctx, subject, cfg, nil)
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		const mib = 1 << 20
+		return bench.Outcome{
+			Figures: map[string]float64{
+				"cpu s":     m.usage.CPU.Seconds(),
+				"wall s":    m.usage.Elapsed.Seconds(),
+				"peak MiB":  float64(m.peak) / mib,
+				"live MiB":  float64(m.live) / mib,
+				"allocs/op": float64(m.usage.Allocs) / float64(cfg.Objects),
+			},
+			Proof: m.proof,
+		}, nil
+	}
+	return []bench.Scenario{{Name: "sync/json", Run: run}}
+}
+
+// SyncSubjects returns this project's clients. The first is the default.
+func SyncSubjects() []SyncSubject { return []SyncSubject{FastSync(), TextbookSync()} }
+
+// FastSync returns this project's default informer and client, with an index by namespace, which
+// client-go's metadata informer always has.
+func FastSync() SyncSubject { return ourSync{name: "fast", codec: clientfast.Codec{}} }
+
+// TextbookSync returns the same with textbook gears and the textbook decoder.
+func TextbookSync() SyncSubject {
+	return ourSync{name: "textbook", codec: restclient.PlainCodec(), textbook: true}
+}
+
+type ourSync struct {
+	name     string
+	codec    restclient.Codec
+	textbook bool
+}
+
+func (o ourSync) Name() string { return o.name }
+
+// ourSyncInformer is a running informer.
+type ourSyncInformer struct {
+	client       *restclient.Client
+	informer     *informer.SharedIndexInformer[object]
+	registration *informer.Registration
+	added        atomic.Int64
+	stop         context.CancelFunc
+	running      sync.WaitGroup
+}
+
+func (o ourSync) Start(url string) (SyncInformer, error) {
+	client, err := restclient.New(restclient.Config{Host: url, Codec: o.codec})
+	if err != nil {
+		return nil, err
+	}
+	gears := fast.Gears[object]()
+	if o.textbook {
+		gears = informer.Gears[object]{}
+	}
+	i := &ourSyncInformer{client: client}
+	pods := restclient.Metadata(client, api.PodsResource, "")
+	i.informer = informer.NewSharedIndexInformer(pods, informer.Config[object]{
+		Name:     "pods",
+		Gears:    gears,
+		Indexers: indexer.Indexers[object]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[object]},
+	})
+	i.registration, err = i.informer.AddEventHandler(informer.ResourceEventHandlerFuncs[object]{
+		AddFunc: func(object, bool) { i.added.Add(1) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	i.stop = stop
+	i.running.Go(func() { _ = i.informer.Run(ctx) })
+	return i, nil
+}
+
+func (i *ourSyncInformer) WaitForSync(ctx context.Context) error {
+	return informer.WaitForSync(ctx, i.registration)
+}
+
+func (i *ourSyncInformer) Added() int { return int(i.added.Load()) }
+
+func (i *ourSyncInformer) Each(visit func(*api.ObjectMeta) error) error {
+	for _, head := range i.informer.GetIndexer().List() {
+		if err := visit(&head.ObjectMeta); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i *ourSyncInformer) Stop() {
+	i.stop()
+	i.running.Wait()
+	i.client.Close()
+}

@@ -1,0 +1,374 @@
+package workloads
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// serverCommand is the first argument that turns a program with this benchmark into its server; the
+// second is the Config in JSON.
+const serverCommand = "serve-pods"
+
+// serverHello is printed by a server on standard output when it is ready.
+type serverHello struct {
+	URL    string    `json:"url"`
+	Bytes  int       `json:"bytes"` // size of the list
+	Digest PodDigest `json:"digest"`
+}
+
+// ServeIfAsked must be called first in main by every program that runs this benchmark: the program
+// starts itself again as the server. In that process ServeIfAsked serves until standard input ends,
+// as it does when the parent ends, and exits. Otherwise it returns.
+func ServeIfAsked() {
+	if len(os.Args) != 3 || os.Args[1] != serverCommand {
+		return
+	}
+	var cfg SyncConfig
+	err := json.Unmarshal([]byte(os.Args[2]), &cfg)
+	if err == nil {
+		err = ServePods(cfg, os.Stdin, os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sync benchmark's server:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// ServePods serves the pods of the configuration on a local address, which it prints to out, until
+// in ends.
+func ServePods(cfg SyncConfig, in io.Reader, out io.Writer) error {
+	served := newPodServer(cfg)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	greeting, err := json.Marshal(serverHello{
+		URL: "http://" + listener.Addr().String(), Bytes: len(served.list), Digest: served.digest,
+	})
+	if err == nil {
+		_, err = out.Write(append(greeting, '\n'))
+	}
+	if err != nil {
+		listener.Close()
+		return err
+	}
+	server := &http.Server{Handler: served}
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		server.Close()
+	}()
+	if err := server.Serve(listener); err != http.ErrServerClosed {
+		return err
+	}
+	return nil
+}
+
+// serverProcess is a server in a process of its own.
+type serverProcess struct {
+	command *exec.Cmd
+	input   io.Closer
+	errors  bytes.Buffer
+	hello   serverHello
+}
+
+// startServer starts a server and waits until it is ready.
+func startServer(ctx context.Context, cfg SyncConfig) (*serverProcess, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &serverProcess{command: exec.CommandContext(ctx, program, serverCommand, string(text))}
+	s.command.Stderr = &s.errors
+	if s.input, err = s.command.StdinPipe(); err != nil {
+		return nil, err
+	}
+	output, err := s.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.command.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(output).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &s.hello)
+	}
+	if err != nil {
+		s.stop()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("the server did not start: %w: %s", err, bytes.TrimSpace(s.errors.Bytes()))
+	}
+	return s, nil
+}
+
+// stop ends the server and waits for it.
+func (s *serverProcess) stop() {
+	s.input.Close()
+	_ = s.command.Wait() // the context may have killed it: no error
+}
+
+// podServer is the server: it holds the encoded list.
+type podServer struct {
+	digest PodDigest
+	list   []byte
+}
+
+func newPodServer(cfg SyncConfig) *podServer {
+	s := &podServer{list: []byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",` +
+		`"metadata":{"resourceVersion":"900000000"},"items":[`)}
+	generate(cfg, func(pod *podHead) {
+		if s.digest.Pods > 0 {
+			s.list = append(s.list, ',')
+		}
+		s.digest.Add(pod.ObjectMeta)
+		s.list = append(s.list, mustMarshal(pod)...)
+	})
+	s.list = append(s.list, "]}\n"...)
+	return s
+}
+
+// ServeHTTP answers an informer's requests for pods: the whole list, as from a watch cache. It
+// refuses streaming lists. Other watches stay open without events: a benchmark ends before a
+// bookmark is due.
+func (s *podServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	query := r.URL.Query()
+	watch, _ := strconv.ParseBool(query.Get("watch"))
+	switch {
+	case r.URL.Path != "/api/v1/pods":
+		refuse(w, http.StatusNotFound, "NotFound", "the server has pods only")
+	case query.Get("sendInitialEvents") == "true":
+		refuse(w, http.StatusUnprocessableEntity, "Invalid",
+			`ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: `+
+				"sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled")
+	case watch:
+		if http.NewResponseController(w).Flush() == nil {
+			<-r.Context().Done()
+		}
+	default:
+		for piece := range slices.Chunk(s.list, 1<<20) { // in pieces, to notice a closed connection
+			if _, err := w.Write(piece); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// refuse answers with a Status.
+func refuse(w http.ResponseWriter, code int, reason, message string) {
+	w.WriteHeader(code)
+	_, _ = w.Write(mustMarshal(map[string]any{
+		"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure",
+		"message": message, "reason": reason, "code": code,
+	}))
+}
+
+// podHead is what the generator makes: the head of a pod.
+type podHead = api.PartialObjectMetadata
+
+// PodDigest summarises the content of a set of pods, regardless of order. The zero value is that of
+// the empty set.
+type PodDigest struct {
+	// Pods is the number of pods.
+	Pods int `json:"pods"`
+	// Low and High are the sums of the two halves of the first sixteen bytes of each pod's hash.
+	Low  uint64 `json:"low"`
+	High uint64 `json:"high"`
+}
+
+// Add adds everything that a cache keeps of a pod, so not the managed fields.
+func (d *PodDigest) Add(head api.ObjectMeta) {
+	head.ManagedFields = api.ManagedFields{}
+	hash := sha256.Sum256(mustMarshal(head))
+	d.Pods++
+	d.Low += binary.LittleEndian.Uint64(hash[:8])
+	d.High += binary.LittleEndian.Uint64(hash[8:16])
+}
+
+// String returns the digest as hexadecimal digits.
+func (d PodDigest) String() string { return fmt.Sprintf("%016x%016x", d.High, d.Low) }
+
+func mustMarshal(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // cannot fail for generated pods
+	}
+	return text
+}
+
+// The generated cluster: its pods are spread over these deployments and namespaces.
+const (
+	podDeployments = 200
+	podNamespaces  = 50
+)
+
+// firstCreated is when the first pod was created: 2026-01-05 08:00:00 UTC.
+const firstCreated = 1_767_600_000
+
+// generate calls visit with the running pods of a cluster with a network plugin: 200 deployments in
+// 50 namespaces, in list order. The heads look as kube-apiserver shows them:
+//
+//   - four labels, the same for all pods of a deployment, and two more in every third deployment;
+//   - two annotations of the network plugin that differ in each pod, two of the deployment's;
+//   - one owner, the replica set;
+//   - managed fields of kube-controller-manager, the plugin and kubelet.
+//
+// The same seed makes the same pods. Pods may share maps.
+func generate(cfg SyncConfig, visit func(*podHead)) {
+	g := generator{rand.New(rand.NewPCG(cfg.Seed, 0x5eed))}
+	d := deployment{number: -1}
+	for i := range cfg.Objects {
+		if number := i * podDeployments / cfg.Objects; number != d.number {
+			d = g.deployment(number)
+		}
+		made := g.pod(i, &d)
+		pad(made, cfg.ObjectSize)
+		visit(made)
+	}
+}
+
+type generator struct{ random *rand.Rand }
+
+// deployment is shared by its pods.
+type deployment struct {
+	number                     int
+	namespace, owner, ownerUID string
+	labels, annotations        map[string]string
+}
+
+func (g generator) deployment(number int) deployment {
+	name, hash := [...]string{"api", "billing", "checkout", "web"}[number%4], g.hex(10)
+	d := deployment{
+		number:    number,
+		namespace: fmt.Sprintf("namespace-%03d", number*podNamespaces/podDeployments),
+		owner:     name + "-" + hash,
+		ownerUID:  g.uuid(),
+		labels: map[string]string{
+			"app": name, "pod-template-hash": hash, "team": "team-" + strconv.Itoa(number%7), "track": "stable",
+		},
+		annotations: map[string]string{
+			"kubectl.kubernetes.io/restartedAt": "2026-01-05T07:59:" + strconv.Itoa(10+number%50) + "Z",
+			"prometheus.io/port":                strconv.Itoa(8000 + number%10),
+		},
+	}
+	if number%3 == 0 {
+		d.labels["app.kubernetes.io/managed-by"] = "Helm"
+		d.labels["helm.sh/chart"] = name + "-1." + strconv.Itoa(number%20) + ".0"
+	}
+	return d
+}
+
+// pod returns the i-th pod.
+func (g generator) pod(i int, d *deployment) *podHead {
+	created := time.Unix(firstCreated+int64(d.number)*3600+int64(g.random.IntN(120)), 0).UTC()
+	ip := fmt.Sprintf("10.%d.%d.%d", 128+i>>16, i>>8&255, i&255)
+	annotations := map[string]string{
+		"cni.projectcalico.org/containerID": g.hex(64),
+		"cni.projectcalico.org/podIP":       ip + "/32",
+	}
+	maps.Copy(annotations, d.annotations)
+	yes := true
+	return &podHead{
+		TypeMeta: api.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
+		ObjectMeta: api.ObjectMeta{
+			// The name must be unique and in list order.
+			Name:         d.owner + "-" + base36(i) + g.digits(2, "bcdfghjklmnpqrstvwxz2456789"),
+			GenerateName: d.owner + "-", Namespace: d.namespace,
+			UID: g.uuid(), ResourceVersion: strconv.Itoa(1_000_000 + 7*i), Generation: 1,
+			CreationTimestamp: api.NewTime(created), Labels: d.labels, Annotations: annotations,
+			OwnerReferences: []api.OwnerReference{{
+				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: d.owner, UID: d.ownerUID,
+				Controller: &yes, BlockOwnerDeletion: &yes,
+			}},
+			ManagedFields: api.NewManagedFields(fmt.Appendf(nil, managedFields, created.Format(time.RFC3339),
+				d.ownerUID, ip)),
+		},
+	}
+}
+
+// managedFields are those of a pod: of its creation, the replica set's UID, and the pod's address.
+const managedFields = `[
+	{"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": %[1]q,
+	 "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {
+		"f:annotations": {".": {}, "f:kubectl.kubernetes.io/restartedAt": {}, "f:prometheus.io/port": {}},
+		"f:generateName": {}, "f:ownerReferences": {".": {}, "k:{\"uid\":\"%[2]s\"}": {}},
+		"f:labels": {".": {}, "f:app": {}, "f:pod-template-hash": {}, "f:team": {}, "f:track": {}}},
+	  "f:spec": {"f:containers": {"k:{\"name\":\"web\"}": {".": {},
+			"f:env": {".": {}, "k:{\"name\":\"WEB_0\"}": {".": {}, "f:name": {}, "f:value": {}}},
+			"f:image": {}, "f:imagePullPolicy": {}, "f:name": {}, "f:terminationMessagePath": {},
+			"f:resources": {".": {}, "f:limits": {".": {}, "f:memory": {}},
+				"f:requests": {".": {}, "f:cpu": {}, "f:memory": {}}}, "f:terminationMessagePolicy": {}}},
+		"f:dnsPolicy": {}, "f:enableServiceLinks": {}, "f:restartPolicy": {}, "f:schedulerName": {},
+		"f:securityContext": {}, "f:terminationGracePeriodSeconds": {}}}},
+	{"manager": "calico", "operation": "Update", "apiVersion": "v1", "time": %[1]q,
+	 "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:annotations": {
+		"f:cni.projectcalico.org/containerID": {}, "f:cni.projectcalico.org/podIP": {}}}}, "subresource": "status"},
+	{"manager": "kubelet", "operation": "Update", "apiVersion": "v1", "time": %[1]q,
+	 "fieldsType": "FieldsV1", "fieldsV1": {"f:status": {"f:conditions": {
+			"k:{\"type\":\"Initialized\"}": {".": {}, "f:lastProbeTime": {}, "f:lastTransitionTime": {},
+				"f:status": {}, "f:type": {}},
+			"k:{\"type\":\"Ready\"}": {".": {}, "f:lastProbeTime": {}, "f:lastTransitionTime": {},
+				"f:status": {}, "f:type": {}}},
+		"f:containerStatuses": {}, "f:hostIP": {}, "f:hostIPs": {}, "f:observedGeneration": {}, "f:phase": {},
+		"f:podIP": {}, "f:podIPs": {".": {}, "k:{\"ip\":\"%[3]s\"}": {".": {}, "f:ip": {}}},
+		"f:startTime": {}}}, "subresource": "status"}
+]`
+
+// paddingAnnotation is the annotation that pads a pod's head to ObjectSize.
+const paddingAnnotation = "orrery.example/padding"
+
+// pad makes a pod as large as size, unless it is larger already.
+func pad(pod *podHead, size int) {
+	const frame = len(`,"":""`) + len(paddingAnnotation)
+	if size == 0 {
+		return
+	}
+	if missing := size - len(mustMarshal(pod)) - frame; missing > 0 {
+		pod.Annotations[paddingAnnotation] = strings.Repeat("x", missing)
+	}
+}
+
+func (g generator) hex(n int) string { return g.digits(n, "0123456789abcdef") }
+
+func (g generator) digits(n int, alphabet string) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = alphabet[g.random.IntN(len(alphabet))]
+	}
+	return string(b)
+}
+
+func (g generator) uuid() string {
+	return g.hex(8) + "-" + g.hex(4) + "-4" + g.hex(3) + "-a" + g.hex(3) + "-" + g.hex(12)
+}
+
+// base36 returns i in five digits.
+func base36(i int) string {
+	text := strconv.FormatInt(int64(i), 36)
+	return strings.Repeat("0", max(0, 5-len(text))) + text
+}
