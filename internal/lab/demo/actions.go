@@ -117,8 +117,8 @@ func (s *Stage) AwaitGone(ctx context.Context) error {
 
 // Emptied reports whether only objects with a finalizer are left.
 func (s *Stage) Emptied(state *story.State) bool {
-	crontabs, _ := state.TypeNamed(content[len(content)-1].resource.Resource)
-	held := min(finalizers, s.numbers[len(content)-1])
+	crontabs, _ := state.TypeNamed(content[theCronTabs].resource.Resource)
+	held := min(finalizers, s.numbers[theCronTabs])
 	return state.Total().Left == crontabs.Left && crontabs.Left <= held
 }
 
@@ -130,7 +130,7 @@ func (s *Stage) Await(ctx context.Context, holds func(*story.State) bool) error 
 // ReleaseFinalizers removes the finalizer from the custom resources, as their operator does after
 // its cleanup.
 func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
-	crontabs := s.objectsOf(content[len(content)-1].resource, Namespace)
+	crontabs := s.objectsOf(content[theCronTabs].resource, Namespace)
 	list, err := crontabs.List(ctx, api.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("listing the custom resources: %w", err)
@@ -151,6 +151,29 @@ func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 	return nil
 }
 
+// LabelAll changes every configmap.
+func (s *Stage) LabelAll(ctx context.Context, label string) error {
+	s.Tell(story.You, "kubectl -n %s label configmaps --all %s=yes", Namespace, label)
+	for number := range s.numbers[theConfigMaps] {
+		if err := s.label(ctx, content[theConfigMaps].name(number), label+"=yes"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteSome deletes the first n configmaps, or all if there are less.
+func (s *Stage) DeleteSome(ctx context.Context, n int) (deleted int, err error) {
+	for ; deleted < min(n, s.numbers[theConfigMaps]); deleted++ {
+		name := content[theConfigMaps].name(deleted)
+		if err := s.ConfigMaps(nil).Delete(ctx, name, api.DeleteOptions{}); err != nil {
+			return deleted, err
+		}
+	}
+	s.Tell(story.You, "kubectl -n %s delete configmaps: %d object[s]", Namespace, deleted)
+	return deleted, nil
+}
+
 // EmptyFinalizers empties spec.finalizers by hand, as many pages on the web recommend.
 func (s *Stage) EmptyFinalizers(ctx context.Context) error {
 	s.Tell(story.You, `kubectl replace --raw /api/v1/namespaces/%s/finalize, with "finalizers": []`, Namespace)
@@ -168,7 +191,7 @@ func (s *Stage) EmptyFinalizers(ctx context.Context) error {
 
 // ShowContent reports the number of custom resources in the namespace as kubectl get shows it.
 func (s *Stage) ShowContent(ctx context.Context) error {
-	crontabs, err := s.objectsOf(content[len(content)-1].resource, Namespace).List(ctx, api.ListOptions{})
+	crontabs, err := s.objectsOf(content[theCronTabs].resource, Namespace).List(ctx, api.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("listing the custom resources: %w", err)
 	}
@@ -179,14 +202,7 @@ func (s *Stage) ShowContent(ctx context.Context) error {
 // Fault injects a fault into the server, and reports it.
 func (s *Stage) Fault(text string) (id string, err error) {
 	s.Tell(story.Demo, "a fault is injected into the server: --fault %s", text)
-	id, err = s.Faults.Add(text)
-	s.faults[id] = text
-	return id, err
-}
-
-// Repair removes a fault.
-func (s *Stage) Repair(id string) {
-	s.Faults.Remove(id)
+	return s.Faults.Add(text)
 }
 
 // ShowWhy reports the conditions of the namespace as kubectl describe shows them, if it still

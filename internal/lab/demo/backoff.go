@@ -22,10 +22,9 @@ var backOff = Scene{
 }
 
 func playBackOff(on *Stage, ctx context.Context) error {
-	const first, longest = 200 * time.Millisecond, time.Minute
 	const failures, before = 6, 3
 	fails := func(times int) step {
-		return fault("internal-error:verb=get,resource=configmaps,user=%s,count=%d", SpectatorsUser, times)
+		return fault("internal-error:verb=get,resource=configmaps,user=%s,count=%d", spectatorsUser, times)
 	}
 	retried := func(n uint64) step {
 		return awaitRun(fmt.Sprintf("failure %d", n), func(s *trace.State) bool { return queueOf(s).Retried >= n })
@@ -34,8 +33,7 @@ func playBackOff(on *Stage, ctx context.Context) error {
 		chapter("fails", "each pass reads the object from the server, which answers 500 six times"),
 		fails(failures),
 		closeGate(gate.G5, fmt.Sprintf("failures>%d", before-1)),
-		startPlain(Plain{Workers: 1, FirstDelay: first, LongestDelay: longest, Reads: true},
-			story.NameOf(gate.FailKey)),
+		startPlain(Plain{Workers: 1, Retry: 200 * time.Millisecond}, story.NameOf(gate.FailKey)),
 		retried(before),
 		chapter("held", "three passes have failed; the fourth is held at the gate G5"),
 		ask,
@@ -46,7 +44,7 @@ func playBackOff(on *Stage, ctx context.Context) error {
 		awaitRun("a pass that succeeds", atRest),
 		chapter("end", "the pass has succeeded, and Forget has cleared the failures; now one more pass fails"),
 		fails(1),
-		labelled(gate.FailKey, 1),
+		label(gate.FailKey, "n=1"),
 		retried(failures+1),
 		awaitRun("an empty queue", atRest),
 		conclude(func(_ *Stage, s *story.State) error {

@@ -3,11 +3,9 @@ package demo
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -19,7 +17,6 @@ import (
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 // What a scene on a bare stage starts itself.
@@ -30,70 +27,20 @@ func (s *Stage) ConfigMaps(client *restclient.Client) *restclient.Resource[*api.
 	return restclient.Dynamic(cmp.Or(client, s.script), core("configmaps"), Namespace)
 }
 
-// bare is what a scene on a bare stage has started.
-type bare struct {
-	gateway  gateway
-	client   *restclient.Client // the last one of NewClient
-	read     *api.Unstructured  // the answer to the client's last get
-	informer *Informer          // the scene's, see StartInformer and StartPlain
-}
-
 // NewClient returns a client of the spectators' user, with a trace in addition to the counting of
-// requests. A gateway is between it and the server; see [Stage.AnswerNextWatch]. The client ends
-// with the stage.
+// requests. A gateway is between it and the server; see [Stage.AnswerNextWatch].
 func (s *Stage) NewClient(trace *restclient.Trace) (*restclient.Client, error) {
-	config := s.StageConfig
-	config.Server.WrapTransport = s.bare.gateway.between
-	client, err := newClient(config, story.Spectators, trace)
-	if err == nil {
-		s.added, s.bare.client = append(s.added, client), client
-	}
-	return client, err
+	server := s.Server
+	server.WrapTransport = s.gateway.between
+	return s.newClient(story.Spectators, server, trace)
 }
 
-// lastClient returns the last client of NewClient; without one, it makes one.
-func (s *Stage) lastClient() (*restclient.Client, error) {
-	if s.bare.client != nil {
-		return s.bare.client, nil
-	}
-	return s.NewClient(nil)
-}
-
-// Request sends a request for a configmap with the last client of [Stage.NewClient]. The verb is
-// create, get, update or delete; an update sends the answer to the last get.
-func (s *Stage) Request(ctx context.Context, verb, name string) error {
-	client, err := s.lastClient()
-	if err != nil {
-		return err
-	}
-	objects := s.ConfigMaps(client)
-	switch verb {
-	case "create":
-		_, err = objects.Create(ctx, configMap(name), api.UpdateOptions{})
-	case "get":
-		s.bare.read, err = objects.Get(ctx, name, api.GetOptions{})
-	case "update":
-		if s.bare.read == nil {
-			return errors.New("nothing was read before the update")
-		}
-		_, err = objects.Update(ctx, s.bare.read, api.UpdateOptions{})
-	case "delete":
-		err = objects.Delete(ctx, name, api.DeleteOptions{})
-	default:
-		err = fmt.Errorf("there is no request %q", verb)
-	}
-	return err
-}
-
-// Informer is an informer of configmaps.
-type Informer = informer.SharedIndexInformer[*api.PartialObjectMetadata]
-
-// newConfigMaps makes an informer of the configmaps with the stage's gears, whose lists and watches
-// are told.
+// newConfigMaps makes the scene's informer of configmaps with the stage's gears, whose lists and
+// watches are told.
 func (s *Stage) newConfigMaps(client *restclient.Client, resync time.Duration) {
 	const name = "configmaps"
 	s.Teller.Update(func(state *story.State) { state.Reported[name] = true })
-	s.bare.informer = newInformer(restclient.Metadata(client, core(name), Namespace), name, resync, s.StageConfig)
+	s.configMaps = newInformer(restclient.Metadata(client, core(name), Namespace), name, resync, s.StageConfig)
 }
 
 // StartInformer starts an informer of the configmaps with handlers that do nothing, and waits for
@@ -114,17 +61,13 @@ func (s *Stage) StartInformer(ctx context.Context, more *restclient.Trace, handl
 
 // runInformer starts the informer and waits for its first list.
 func (s *Stage) runInformer(ctx context.Context) error {
-	started := s.bare.informer
-	s.running.Go(func() { _ = started.Run(s.slowCtx) })
-	return informer.WaitForSync(ctx, started)
+	s.running.Go(func() { _ = s.configMaps.Run(s.slowCtx) })
+	return informer.WaitForSync(ctx, s.configMaps)
 }
-
-// idle is a handler that does nothing.
-var idle = informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{}
 
 // AddHandler adds a handler that does nothing to the scene's informer.
 func (s *Stage) AddHandler(name string, resync time.Duration) error {
-	_, err := s.bare.informer.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: name, ResyncPeriod: resync})
+	_, err := s.configMaps.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: name, ResyncPeriod: resync})
 	return err
 }
 
@@ -135,7 +78,7 @@ type gateway struct{ answer atomic.Pointer[http.Response] } // to the next watch
 // AnswerNextWatch makes a gateway answer the next watch of a client of [Stage.NewClient] in place
 // of the server.
 func (s *Stage) AnswerNextWatch(code int, contentType, body string) {
-	s.bare.gateway.answer.Store(&http.Response{
+	s.gateway.answer.Store(&http.Response{
 		Status: http.StatusText(code), StatusCode: code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{"Content-Type": {contentType}},
 		Body:   io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
@@ -164,63 +107,49 @@ type transport func(*http.Request) (*http.Response, error)
 func (t transport) RoundTrip(request *http.Request) (*http.Response, error) { return t(request) }
 
 // Plain configures a plain controller of the configmaps: an informer, a handler that queues keys,
-// and workers. Its client repeats no request by itself. The zero value is useful.
+// and workers. Its client repeats no request by itself.
 type Plain struct {
-	// Reads: a pass reads its configmap from the server with the controller's client. Otherwise it
-	// succeeds at once.
-	Reads bool
-	// Workers are the workers; 0: controller.PoolConfig's default.
 	Workers int
-	// FirstDelay is that of a failed key, which doubles up to LongestDelay; 0: controller.PoolConfig's
-	// default.
-	FirstDelay, LongestDelay time.Duration
+	// Retry is the delay of a failed key, which doubles up to a minute: a pass reads its configmap from
+	// the server. 0: every pass succeeds at once.
+	Retry time.Duration
 	// Resync is the informer's period. The controller's own handler is never resynced.
 	Resync time.Duration
 }
 
-// PlainController is the name of the controller's handler.
-const PlainController = "controller"
-
 // StartPlain starts a plain controller on a bare stage and waits for the informer's first list.
 // It ends with the stage. An item may wait at a gate for long, so a pass has no time limit.
 func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
-	once := s.StageConfig
-	once.Server.MaxRetries = -1
-	client, err := newClient(once, story.Spectators, nil)
+	once := s.Server
+	once.MaxRetries = -1
+	client, err := s.newClient(story.Spectators, once, nil)
 	if err != nil {
 		return err
 	}
-	s.added = append(s.added, client)
 	const name = "configmaps"
 	s.newConfigMaps(client, config.Resync)
-	made := s.bare.informer
 	var pool *controller.Pool
-	registered, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
-		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { pool.Add(Namespace + "/" + o.Name) },
-		UpdateFunc: func(_, o *api.PartialObjectMetadata) { pool.Add(Namespace + "/" + o.Name) },
+	add := func(o *api.PartialObjectMetadata) { pool.Add(Namespace + "/" + o.Name) }
+	registered, err := s.configMaps.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
+		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { add(o) },
+		UpdateFunc: func(_, o *api.PartialObjectMetadata) { add(o) },
 		DeleteFunc: func(deleted informer.DeletedObject[*api.PartialObjectMetadata]) { pool.Add(deleted.Key) },
-	}, informer.HandlerOptions{Name: PlainController, ResyncPeriod: -1})
+	}, informer.HandlerOptions{Name: "controller", ResyncPeriod: -1})
 	if err != nil {
 		return err
 	}
-	var limiter queue.RateLimiter[string]
-	if config.FirstDelay > 0 {
-		limiter = queue.NewItemExponentialFailureRateLimiter[string](config.FirstDelay, config.LongestDelay)
-	}
-	r := s.Recorder
 	pool = controller.NewPool(controller.PoolConfig{
-		Name: name, Workers: config.Workers, RateLimiter: limiter, PassTimeout: s.StageConfig.passTimeout(), DrainTimeout: time.Second,
-		Reconcile: func(ctx context.Context, key string) (time.Duration, error) {
-			if !config.Reads {
-				return 0, nil
+		Name: name, Workers: config.Workers, PassTimeout: s.passTimeout(), DrainTimeout: time.Second,
+		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](cmp.Or(config.Retry, time.Second), time.Minute),
+		Reconcile: func(ctx context.Context, key string) (_ time.Duration, err error) {
+			if config.Retry > 0 {
+				_, err = s.ConfigMaps(client).Get(ctx, story.NameOf(key), api.GetOptions{})
 			}
-			_, name, _ := strings.Cut(key, "/")
-			_, err := s.ConfigMaps(client).Get(ctx, name, api.GetOptions{})
 			return 0, err
 		},
-		Keys:     made.GetIndexer().ListKeys,
+		Keys:     s.configMaps.GetIndexer().ListKeys,
 		Synced:   []informer.InformerSynced{registered.HasSynced},
-		NewQueue: gate.HoldQueue(s.Gates, name, s.NewQueue), QueueTrace: r.Queue(name),
+		NewQueue: gate.HoldQueue(s.Gates, name, s.NewQueue), QueueTrace: s.Recorder.Queue(name),
 	})
 	if err := s.runInformer(ctx); err != nil {
 		return err
@@ -229,47 +158,58 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 	return nil
 }
 
-// What the script does to the configmaps of a scene with a plain controller.
+// What the script does to the configmaps of a scene with a plain controller. The reader may open
+// and step every gate after the answer, so a script never waits for an item at a gate.
+
+// startPlain creates configmaps and starts a plain controller.
+func startPlain(config Plain, names ...string) step {
+	return script(createAll(names...), func(on *Stage, ctx context.Context) error {
+		return on.StartPlain(ctx, config)
+	})
+}
+
+// createAll creates the namespace with configmaps.
+func createAll(names ...string) step {
+	steps := []step{(*Stage).CreateNamespace}
+	for _, name := range names {
+		steps = append(steps, create(name))
+	}
+	return script(steps...)
+}
 
 func configMap(name string) *api.Unstructured {
 	return &api.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}}}
 }
 
-// CreateConfigMap creates a configmap without data.
-func (s *Stage) CreateConfigMap(ctx context.Context, name string) error {
-	s.Tell(story.You, "kubectl -n %s create configmap %s", Namespace, name)
-	_, err := s.ConfigMaps(nil).Create(ctx, configMap(name), api.UpdateOptions{})
-	return err
-}
-
-// LabelConfigMap sets a label of a configmap.
-func (s *Stage) LabelConfigMap(ctx context.Context, name, label, value string) error {
-	s.Tell(story.You, "kubectl -n %s label configmap %s %s=%s", Namespace, name, label, value)
-	return s.label(ctx, name, label, value)
-}
-
-// UpdateConfigMap updates a configmap this many times, with a pause after each.
-func (s *Stage) UpdateConfigMap(ctx context.Context, name string, times int, pause time.Duration) error {
-	s.Tell(story.You, "kubectl -n %s label configmap %s n=1, and so on up to n=%d", Namespace, name, times)
-	for n := range times {
-		if err := s.label(ctx, name, "n", strconv.Itoa(n+1)); err != nil {
-			return err
-		}
-		if err := wait.Sleep(ctx, pause); err != nil {
-			return err
-		}
+// create creates a configmap without data.
+func create(name string) step {
+	return func(on *Stage, ctx context.Context) error {
+		on.Tell(story.You, "kubectl -n %s create configmap %s", Namespace, name)
+		_, err := on.ConfigMaps(nil).Create(ctx, configMap(name), api.UpdateOptions{})
+		return err
 	}
-	return nil
 }
 
-func (s *Stage) label(ctx context.Context, name, label, value string) error {
+// label sets a label of a configmap, such as n=1.
+func label(key, label string) step {
+	return func(on *Stage, ctx context.Context) error {
+		name := story.NameOf(key)
+		on.Tell(story.You, "kubectl -n %s label configmap %s %s", Namespace, name, label)
+		return on.label(ctx, name, label)
+	}
+}
+
+func (s *Stage) label(ctx context.Context, name, label string) error {
+	label, value, _ := strings.Cut(label, "=")
 	patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, label, value)
 	_, err := s.ConfigMaps(nil).Patch(ctx, name, api.MergePatchType, patch, api.UpdateOptions{})
 	return err
 }
 
-// DeleteConfigMap deletes a configmap.
-func (s *Stage) DeleteConfigMap(ctx context.Context, name string) error {
-	s.Tell(story.You, "kubectl -n %s delete configmap %s", Namespace, name)
-	return s.ConfigMaps(nil).Delete(ctx, name, api.DeleteOptions{})
+// remove deletes a configmap.
+func remove(name string) step {
+	return func(on *Stage, ctx context.Context) error {
+		on.Tell(story.You, "kubectl -n %s delete configmap %s", Namespace, name)
+		return on.ConfigMaps(nil).Delete(ctx, name, api.DeleteOptions{})
+	}
 }

@@ -55,28 +55,33 @@ const Namespace = "shop"
 
 // The clients' user names, by which faults select them.
 const (
-	ControllerUser = "system:serviceaccount:kube-system:namespace-controller"
-	SpectatorsUser = "spectators"
-	ScriptUser     = "script"
+	controllerUser = "system:serviceaccount:kube-system:namespace-controller"
+	spectatorsUser = "spectators"
+	scriptUser     = "script"
 )
 
-// Users returns the user of each client.
-func Users() map[story.Client]string {
-	return map[story.Client]string{story.Controller: ControllerUser, story.Spectators: SpectatorsUser, story.Script: ScriptUser}
+var users = map[story.Client]string{
+	story.Controller: controllerUser, story.Spectators: spectatorsUser, story.Script: scriptUser,
 }
 
-// newClient returns a client whose requests are counted. more is another trace, or nil.
-func newClient(config StageConfig, who story.Client, more *restclient.Trace) (*restclient.Client, error) {
-	server := config.Server
-	server.Credentials = config.Credentials[who]
+// newClient returns a client of a server whose requests are counted. more is another trace, or nil.
+// The client ends with the stage.
+func (s *Stage) newClient(
+	who story.Client, server restclient.Config, more *restclient.Trace,
+) (*restclient.Client, error) {
+	server.Credentials = s.Credentials[who]
 	server.QPS = -1
-	server.Codec = config.Gears.Codec()
+	server.Codec = s.Gears.Codec()
 	server.UserAgent = "orrery-demo/" + string(who)
-	server.Trace = restclient.JoinTraces(requestTrace(config.Teller, who), more)
+	server.Trace = restclient.JoinTraces(requestTrace(s.Teller, who), more)
 	if who != story.Script { // the script is outside of the recorded process
-		server.Trace = restclient.JoinTraces(server.Trace, config.Recorder.Requests())
+		server.Trace = restclient.JoinTraces(server.Trace, s.Recorder.Requests())
 	}
-	return restclient.New(server)
+	client, err := restclient.New(server)
+	if err == nil {
+		s.clients = append(s.clients, client)
+	}
+	return client, err
 }
 
 // requestTrace counts requests by verb. Discovery counts as get.

@@ -29,6 +29,12 @@ const podGrace = 30
 // finalizers is the number of custom resources with a finalizer.
 const finalizers = 3
 
+// The places of two types in the content.
+const (
+	theConfigMaps = 1
+	theCronTabs   = 9
+)
+
 // content is the content of the namespace, in the order of the bars.
 var content = []kind{
 	{core("pods"), "Pod", "web", 8, func(o map[string]any, _ int) {
@@ -110,7 +116,7 @@ func numbers(objects int) []int {
 		counts[i] = max(1, objects*k.share/100)
 		sum += counts[i]
 	}
-	counts[1] = max(1, counts[1]+objects-sum)
+	counts[theConfigMaps] = max(1, counts[theConfigMaps]+objects-sum)
 	return counts
 }
 

@@ -11,6 +11,7 @@ import (
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
+	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -37,21 +38,23 @@ const (
 
 func playErrors(on *Stage, ctx context.Context) error {
 	r := &refused{}
-	another := func(on *Stage, ctx context.Context) error {
-		return on.LabelConfigMap(ctx, "red", "by", "another")
-	}
 	const late, busy = "too old resource version: list again", "The service is busy. Please try again."
 	return script(
 		(*Stage).CreateNamespace,
+		func(on *Stage, _ context.Context) error {
+			client, err := on.NewClient(nil)
+			r.objects = on.ConfigMaps(client)
+			return err
+		},
 		fault("too-many-requests:count=1,retry-after=1s,verb=create"),
-		r.request("create red", "create", "red"),
-		r.request("create red again", "create", "red"),
-		r.request("delete green", "delete", "green"),
-		request("get", "red"), another,
-		r.request("update red", "update", "red"),
-		request("get", "red"), request("update", "red"),
+		r.request("create red", r.create),
+		r.request("create red again", r.create),
+		r.request("delete green", r.remove("green")),
+		r.get, label("red", "by=another"),
+		r.request("update red", r.update),
+		r.get, r.update,
 		fault(`internal-error:count=1,verb=delete,message="red not found"`),
-		r.request("delete red", "delete", "red"),
+		r.request("delete red", r.remove("red")),
 		do(func(on *Stage) { on.Enter("an informer starts", "an informer lists and watches") }),
 		func(on *Stage, ctx context.Context) error { return on.StartInformer(ctx, nil) },
 		pause(2*look),
@@ -66,21 +69,39 @@ func playErrors(on *Stage, ctx context.Context) error {
 	)(on, ctx)
 }
 
-// request sends a request.
-func request(verb, name string) step {
-	return func(on *Stage, ctx context.Context) error { return on.Request(ctx, verb, name) }
+// refused has the decisions after the refusals so far.
+type refused struct {
+	decisions []string
+	objects   *restclient.Resource[*api.Unstructured] // of the client whose requests are refused
+	red       *api.Unstructured                       // as get has read it
 }
 
-// refused has the decisions after the refusals so far.
-type refused struct{ decisions []string }
+func (r *refused) create(_ *Stage, ctx context.Context) error {
+	_, err := r.objects.Create(ctx, configMap("red"), api.UpdateOptions{})
+	return err
+}
+
+func (r *refused) get(_ *Stage, ctx context.Context) (err error) {
+	r.red, err = r.objects.Get(ctx, "red", api.GetOptions{})
+	return err
+}
+
+func (r *refused) update(_ *Stage, ctx context.Context) error {
+	_, err := r.objects.Update(ctx, r.red, api.UpdateOptions{})
+	return err
+}
+
+func (r *refused) remove(name string) step {
+	return func(_ *Stage, ctx context.Context) error { return r.objects.Delete(ctx, name, api.DeleteOptions{}) }
+}
 
 // request sends a request that is refused once, and decides as a controller does.
-func (r *refused) request(what, verb, name string) step {
+func (r *refused) request(what string, send step) step {
 	return func(on *Stage, ctx context.Context) error {
 		on.Enter(what, what+": one request, and what follows the refusal")
 		on.Tell(story.You, "%s", what)
 		before := answered(on)
-		err := on.Request(ctx, verb, name)
+		err := send(on, ctx)
 		decision := ""
 		switch {
 		case err == nil:
@@ -97,7 +118,7 @@ func (r *refused) request(what, verb, name string) step {
 			return err
 		}
 		on.Tell(story.You, "%s, later", what)
-		return on.Request(ctx, verb, name)
+		return send(on, ctx)
 	}
 }
 

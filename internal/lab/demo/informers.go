@@ -58,11 +58,11 @@ var expiredWatch = Scene{
 				on.Enter("no watch is open",
 					"all watches are cut and new ones do not get through: no informer sees what happens now")
 			}),
-			during("delay:by=1h,verb=watch,user="+ControllerUser+"|"+SpectatorsUser,
+			during("delay:by=1h,verb=watch,user="+controllerUser+"|"+spectatorsUser,
 				fault("cut-watches"),
 				await(func(s *story.State) bool { return s.Gears.Open == 0 }),
 				func(on *Stage, ctx context.Context) (err error) {
-					vanished, err = on.DeleteSome(ctx, "configmaps", deletedUnseen)
+					vanished, err = on.DeleteSome(ctx, deletedUnseen)
 					return err
 				},
 				(*Stage).DeleteNamespace,
@@ -96,7 +96,7 @@ var slowHandler = Scene{
 		chapter("two", ""),
 		tell(story.Demo, "a second handler is added to the informer of configmaps; it takes %v for each event",
 			slowness),
-		func(on *Stage, _ context.Context) error { return on.AddSlowHandler("configmaps", slowness) },
+		func(on *Stage, _ context.Context) error { return on.AddSlowHandler(slowness) },
 		ask,
 		chapter("events", ""),
 		toFinalizers(
@@ -116,7 +116,7 @@ var slowHandler = Scene{
 
 // labelAll changes every configmap.
 func labelAll(label string) step {
-	return func(on *Stage, ctx context.Context) error { return on.LabelAll(ctx, "configmaps", label) }
+	return func(on *Stage, ctx context.Context) error { return on.LabelAll(ctx, label) }
 }
 
 // quickOneIsDone waits until the quick handler has processed so many events of each configmap.

@@ -42,7 +42,7 @@ func (s *Stage) DefineMachines(ctx context.Context) error {
 // StartMachines starts the controller of the machines. It ends with the stage, or by StopMachines.
 func (s *Stage) StartMachines(context.Context) error {
 	teller := s.Teller
-	objects := restclient.Typed[*vms.VirtualMachine](s.clients[story.Controller], vms.Resource, "")
+	objects := restclient.Typed[*vms.VirtualMachine](s.controller, vms.Resource, "")
 	cache := newInformer(objects, vms.Resource.Resource, 0, s.StageConfig)
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*vms.VirtualMachine]{
 		UpdateFunc: func(old, vm *vms.VirtualMachine) {

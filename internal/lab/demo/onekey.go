@@ -3,6 +3,7 @@ package demo
 import (
 	"cmp"
 	"context"
+	"strconv"
 	"time"
 
 	"orrery/internal/lab/bench"
@@ -25,16 +26,22 @@ var oneKey = Scene{
 }
 
 func playOneKey(on *Stage, ctx context.Context) error {
+	name := story.NameOf(gate.HotKey)
+	var changes []step
+	for n := range updates {
+		changes = append(changes, func(on *Stage, ctx context.Context) error {
+			return on.label(ctx, name, "n="+strconv.Itoa(n+1))
+		}, pause(updateEvery))
+	}
 	return script(
 		chapter("first", "a worker reconciles "+gate.HotKey+" and is held at the gate G7, before Done"),
 		closeGate(gate.G7, "key=="+gate.HotKey),
-		startPlain(Plain{Workers: oneKeyPool}, "red"),
+		startPlain(Plain{Workers: oneKeyPool}, name),
 		awaitRun("the first pass", func(s *trace.State) bool { return queueOf(s).Got >= 1 }),
 		pause(look),
 		chapter("updates", "the script updates "+gate.HotKey+" a hundred times while the worker holds it"),
-		func(on *Stage, ctx context.Context) error {
-			return on.UpdateConfigMap(ctx, story.NameOf(gate.HotKey), updates, updateEvery)
-		},
+		tell(story.You, "kubectl -n %s label configmap %s n=1, and so on up to n=%d", Namespace, name, updates),
+		script(changes...),
 		awaitRun("a hundred calls", func(s *trace.State) bool { return handled(s) == 1+updates }),
 		ask,
 		chapter("done", "G7 lets Done through: the key is dirty, so Done queues it"),

@@ -43,7 +43,7 @@ func playResync(on *Stage, ctx context.Context) error {
 		pause(look),
 		chapter("held", gate.HeldKey+" changes and is held at the gate G2, before its Pop"),
 		closeGate(gate.G2, "key=="+gate.HeldKey),
-		labelled(gate.HeldKey, 1),
+		label(gate.HeldKey, "n=1"),
 		awaitRun("a change of red", func(s *trace.State) bool {
 			return informerOf(s).FIFO.Queued > uint64(len(names))
 		}),

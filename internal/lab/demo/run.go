@@ -231,7 +231,7 @@ const timeout = 2 * time.Minute
 // fault can affect one of them.
 func newServer() (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
 	tokens, made := map[string]apiserver.User{}, map[story.Client]restclient.Credentials{}
-	for who, user := range Users() {
+	for who, user := range users {
 		token := string(who) + "-" + rand.Text()
 		tokens[token] = apiserver.User{Name: user, Groups: []string{apiserver.GroupMasters}}
 		var err error

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"orrery/internal/lab/demo/gate"
@@ -143,7 +142,7 @@ func during(fault string, steps ...step) step {
 		if err != nil {
 			return err
 		}
-		defer on.Repair(id)
+		defer on.Faults.Remove(id)
 		return script(steps...)(on, ctx)
 	}
 }
@@ -175,45 +174,6 @@ func toFinalizers(more ...step) step {
 	)
 }
 
-// What the scenes on a plain controller of configmaps share. The reader may open and step every
-// gate after the answer, so a script never waits for an item at a gate.
-
-// startPlain creates configmaps and starts a plain controller.
-func startPlain(config Plain, names ...string) step {
-	return func(on *Stage, ctx context.Context) error {
-		return script(createAll(names...), func(on *Stage, ctx context.Context) error {
-			return on.StartPlain(ctx, config)
-		})(on, ctx)
-	}
-}
-
-// createAll creates the namespace with configmaps.
-func createAll(names ...string) step {
-	steps := []step{(*Stage).CreateNamespace}
-	for _, name := range names {
-		steps = append(steps, create(name))
-	}
-	return script(steps...)
-}
-
-// create creates a configmap.
-func create(name string) step {
-	return func(on *Stage, ctx context.Context) error { return on.CreateConfigMap(ctx, name) }
-}
-
-// remove deletes a configmap.
-func remove(name string) step {
-	return func(on *Stage, ctx context.Context) error { return on.DeleteConfigMap(ctx, name) }
-}
-
-// label sets a label of a configmap.
-func label(name, label, value string) step {
-	return func(on *Stage, ctx context.Context) error { return on.LabelConfigMap(ctx, name, label, value) }
-}
-
-// labelled sets the label n of a configmap.
-func labelled(key string, n int) step { return label(story.NameOf(key), "n", strconv.Itoa(n)) }
-
 // closeGate closes a gate for the items that meet the condition.
 func closeGate(id gate.ID, only string) step {
 	return func(on *Stage, _ context.Context) error {
@@ -236,7 +196,7 @@ func stepGate(id gate.ID) step {
 // blind cuts the watches of the spectators' user and lets no new one through until what follows
 // the changes is done. The changes are in no watch: the server forgets its history.
 func blind(changes step, then ...step) step {
-	return during("delay:by=1h,verb=watch,user="+SpectatorsUser,
+	return during("delay:by=1h,verb=watch,user="+spectatorsUser,
 		fault("cut-watches"), changes, pause(look), fault("compact"), script(then...))
 }
 

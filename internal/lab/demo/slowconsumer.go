@@ -3,6 +3,7 @@ package demo
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -26,7 +27,7 @@ func playSlowConsumer(on *Stage, ctx context.Context) error {
 	begin := 0 // the number of beats before the consumer goes on
 	var changes, pops []step
 	for n := range updates {
-		changes = append(changes, labelled(gate.SlowKey, n), pause(between))
+		changes = append(changes, label(gate.SlowKey, fmt.Sprintf("n=%d", n)), pause(between))
 	}
 	for range 3 {
 		pops = append(pops, stepGate(gate.G2), pause(look))
@@ -39,11 +40,11 @@ func playSlowConsumer(on *Stage, ctx context.Context) error {
 		chapter("late", "the consumer is held at the gate G2, before its next Pop; the watch goes on"),
 		closeGate(gate.G2, ""),
 		script(changes...),
-		labelled("shop/green", 1),
+		label("green", "n=1"),
 		remove(story.NameOf(gate.SlowKey)),
 		awaitRun("seven more deltas", func(s *trace.State) bool { return informerOf(s).FIFO.Queued >= 3+updates+2 }),
 		chapter("list", "the watch breaks and expires: the reflector lists again, without "+gate.SlowKey),
-		blind(labelled("shop/green", 2)),
+		blind(label("green", "n=2")),
 		awaitRun("a second list", func(s *trace.State) bool { return informerOf(s).Reflector.Lists >= 2 }),
 		ask,
 		chapter("pop", "G2 lets one Pop through after the other"),

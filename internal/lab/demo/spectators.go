@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -29,41 +28,24 @@ func newInformer[T informer.Object](
 	return informer.NewSharedIndexInformer(source, config)
 }
 
-// spectator is an informer that draws a bar.
-type spectator = informer.SharedIndexInformer[*api.PartialObjectMetadata]
+// metadataInformer is an informer that knows the metadata of its objects.
+type metadataInformer = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 
-// newSpectators returns a metadata-only informer for each type of the content.
-func newSpectators(
-	config StageConfig, client *restclient.Client, factory *informer.SharedInformerFactory,
-) (map[string]*spectator, error) {
-	spectators := map[string]*spectator{}
-	for _, k := range content {
-		name := k.resource.Resource
-		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, 0, config)
-		if _, err := made.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: QuickHandler}); err != nil {
-			return nil, err
-		}
-		spectators[name] = informer.InformerFor(factory, name, func(time.Duration) *spectator { return made })
-	}
-	return spectators, nil
-}
+// idle is a handler that does nothing.
+var idle = informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{}
 
-// AddSlowHandler adds a handler that takes this time for each event to the informer of one type,
-// beside the spectator's. Bars show how many events wait for each of the two. It ends with the
-// stage.
-func (s *Stage) AddSlowHandler(name string, took time.Duration) error {
-	watched := s.spectators[name]
-	if watched == nil {
-		return fmt.Errorf("there is no informer of %s", name)
-	}
-	s.Teller.Update(func(state *story.State) { state.Backlog = name })
+// AddSlowHandler adds a handler that takes this time for each event to the informer of the
+// configmaps, beside the spectator's. Bars show how many events wait for each of the two. It ends
+// with the stage.
+func (s *Stage) AddSlowHandler(took time.Duration) error {
+	s.Teller.Update(func(state *story.State) { state.Backlog = "configmaps" })
 	pause := func() { _ = wait.Sleep(s.slowCtx, took) }
 	slow := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(*api.PartialObjectMetadata, bool) { pause() },
 		UpdateFunc: func(_, _ *api.PartialObjectMetadata) { pause() },
 		DeleteFunc: func(informer.DeletedObject[*api.PartialObjectMetadata]) { pause() },
 	}
-	_, err := watched.AddEventHandlerWithOptions(slow, informer.HandlerOptions{Name: SlowHandler})
+	_, err := s.configMaps.AddEventHandlerWithOptions(slow, informer.HandlerOptions{Name: SlowHandler})
 	return err
 }
 

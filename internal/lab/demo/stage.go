@@ -22,19 +22,19 @@ import (
 type Stage struct {
 	// Immutable.
 	StageConfig
-	clients map[story.Client]*restclient.Client
-	script  *restclient.Client
-	added   []*restclient.Client // by NewClient
+	script     *restclient.Client
+	controller *restclient.Client
+	clients    []*restclient.Client // all that end with the stage
 	// factories are those of the controller and of the spectators.
-	factories  []*informer.SharedInformerFactory
-	spectators map[string]*spectator
-	numbers    []int
-	stop       context.CancelFunc // of the informers
-	halt       context.CancelFunc // of the controller
-	slowCtx    context.Context    // of a scene's additions; ends with the controller
-	machines   machines           // of the scene with virtual machines
-	faults     map[string]string  // the texts of the script's faults, by id
-	bare       bare
+	factories []*informer.SharedInformerFactory
+	numbers   []int
+	stop      context.CancelFunc // of the informers
+	halt      context.CancelFunc // of the controller
+	slowCtx   context.Context    // of a scene's additions; ends with the controller
+	machines  machines           // of the scene with virtual machines
+	// configMaps is the informer of the configmaps: the spectators', or that of a scene on a bare stage.
+	configMaps *metadataInformer
+	gateway    gateway
 	// endRecording ends the stage's own recorder.
 	endRecording func(reason string)
 
@@ -44,7 +44,7 @@ type Stage struct {
 // Options change a stage for a scene.
 type Options struct {
 	// Bare: there are neither spectators nor a namespace controller. The scene starts what it needs;
-	// see [Stage.Request], [Stage.StartInformer] and [Stage.StartPlain]. Alone: nor is there a server.
+	// see [Stage.StartInformer] and [Stage.StartPlain]. Alone: nor is there a server.
 	Bare, Alone bool
 	// Gated: the scene holds items at gates, with or without a reader of the view.
 	Gated bool
@@ -64,8 +64,7 @@ func Open(ctx context.Context, config StageConfig, options Options) (*Stage, err
 	if config.NewQueue == nil {
 		config.NewQueue = config.Gears.NewQueue
 	}
-	s := &Stage{StageConfig: config, clients: map[story.Client]*restclient.Client{}, faults: map[string]string{}, numbers: numbers(config.Objects)}
-	s.endRecording = func(string) {}
+	s := &Stage{StageConfig: config, numbers: numbers(config.Objects), endRecording: func(string) {}}
 	informersCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	controllerCtx, halt := context.WithCancel(ctx)
 	s.stop, s.halt, s.slowCtx = stop, halt, controllerCtx
@@ -95,14 +94,10 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 			state.Reported[name] = true
 		}
 	})
-	for _, who := range []story.Client{story.Controller, story.Spectators, story.Script} {
-		client, err := newClient(s.StageConfig, who, nil)
-		if err != nil {
-			return err
-		}
-		s.clients[who] = client
+	var err error
+	if s.script, err = s.newClient(story.Script, s.Server, nil); err != nil {
+		return err
 	}
-	s.script = s.clients[story.Script]
 	s.Gates.Unused(options.Unused...)
 	if options.Bare {
 		if s.Gates == nil && options.Gated {
@@ -117,7 +112,7 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 		}
 		state.Enter("setting up", "server, controller and spectators are set up", 0)
 	})
-	if err := s.define(ctx, definition(), content[len(content)-1].resource); err != nil {
+	if err := s.define(ctx, definition(), content[theCronTabs].resource); err != nil {
 		return err
 	}
 	s.Tell(story.You, "kubectl create -f crontabs.yaml: a custom resource, so that not every type is built in")
@@ -127,14 +122,25 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 	return s.startController(ctx, informersCtx, controllerCtx)
 }
 
-// startSpectators starts the spectators' informers and waits for their first lists.
+// startSpectators starts a metadata-only informer for each type of the content, and waits for their
+// first lists.
 func (s *Stage) startSpectators(ctx, informersCtx context.Context) error {
-	factory := &informer.SharedInformerFactory{}
-	spectators, err := newSpectators(s.StageConfig, s.clients[story.Spectators], factory)
+	client, err := s.newClient(story.Spectators, s.Server, nil)
 	if err != nil {
 		return err
 	}
-	s.spectators = spectators
+	factory := &informer.SharedInformerFactory{}
+	for _, k := range content {
+		name := k.resource.Resource
+		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, 0, s.StageConfig)
+		if _, err := made.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: QuickHandler}); err != nil {
+			return err
+		}
+		if name == "configmaps" {
+			s.configMaps = made
+		}
+		informer.InformerFor(factory, name, func(time.Duration) *metadataInformer { return made })
+	}
 	s.factories = append(s.factories, factory)
 	if err := factory.Start(informersCtx); err != nil {
 		return err
@@ -142,7 +148,8 @@ func (s *Stage) startSpectators(ctx, informersCtx context.Context) error {
 	if err := factory.WaitForCacheSync(ctx); err != nil {
 		return err
 	}
-	s.Teller.Tell(story.Demo, "%d more informers watch the content of %s: the same gears, used only to draw the bars", len(content), Namespace)
+	s.Tell(story.Demo, "%d more informers watch the content of %s: the same gears, used only to draw the bars",
+		len(content), Namespace)
 	return nil
 }
 
@@ -151,7 +158,11 @@ const Workers = 10
 
 // startController wires the namespace controller as in "orrery run", with hooks on every gear.
 func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context) error {
-	teller, client := s.Teller, s.clients[story.Controller]
+	client, err := s.newClient(story.Controller, s.Server, nil)
+	if err != nil {
+		return err
+	}
+	s.controller = client
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 	factory := &informer.SharedInformerFactory{}
 	namespaceInformer := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
@@ -178,11 +189,11 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	if err != nil {
 		return err
 	}
-	if _, err := namespaceInformer.AddEventHandlerWithOptions(viewer{teller}, informer.HandlerOptions{Name: "display"}); err != nil {
+	if _, err := namespaceInformer.AddEventHandlerWithOptions(viewer{s.Teller}, informer.HandlerOptions{Name: "display"}); err != nil {
 		return err
 	}
 	s.factories = append(s.factories, factory)
-	teller.Update(func(state *story.State) { state.Gears.Workers = Workers })
+	s.Teller.Update(func(state *story.State) { state.Gears.Workers = Workers })
 	if err := factory.Start(informersCtx); err != nil {
 		return err
 	}
@@ -190,7 +201,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	if err := factory.WaitForCacheSync(ctx); err != nil {
 		return err
 	}
-	teller.Tell(story.Worker, "%d workers wait; the queue is empty", Workers)
+	s.Tell(story.Worker, "%d workers wait; the queue is empty", Workers)
 	return nil
 }
 
@@ -208,9 +219,6 @@ func (s *Stage) Close() {
 		factory.Shutdown()
 	}
 	for _, client := range s.clients {
-		client.Close()
-	}
-	for _, client := range s.added {
 		client.Close()
 	}
 	s.endRecording("the scene has ended")

@@ -21,7 +21,7 @@ var storeDecides = Scene{
 }
 
 func playStoreDecides(on *Stage, ctx context.Context) error {
-	ripe := func(name string) step { return label(name, "ripe", "yes") }
+	ripe := func(name string) step { return label(name, "ripe=yes") }
 	// settled waits for a number of deltas and of calls since the start.
 	settled := func(deltas, calls int) step {
 		what := fmt.Sprintf("%d deltas and %d calls", deltas, calls)

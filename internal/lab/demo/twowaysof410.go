@@ -46,7 +46,7 @@ func playTwoWaysOf410(on *Stage, ctx context.Context) error {
 		do(func(on *Stage) {
 			on.Enter("an event in a stream with code 200", "the server forgets its history while no watch is open")
 		}),
-		during("delay:by=1m,verb=watch,user="+SpectatorsUser,
+		during("delay:by=1m,verb=watch,user="+spectatorsUser,
 			w.cut, create("white"), pause(look), fault("compact")),
 		w.recovered(2, http.StatusOK, string(api.WatchError)),
 	)(on, ctx)
