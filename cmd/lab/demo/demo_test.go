@@ -67,7 +67,7 @@ func TestDemoRecordsUntilItIsStopped(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.jsonl")
 	options := &demoOptions{
 		scene: demo.Default, objects: fewestObjects,
-		record: trace.Options{File: file, Limit: trace.DefaultLimit},
+		record: trace.Options{File: file, Limit: 1},
 	}
 	require.NoError(t, runDemo(ctx, options, writerFunc(func(p []byte) (int, error) {
 		if bytes.Contains(p, []byte("kubectl create namespace shop")) {
