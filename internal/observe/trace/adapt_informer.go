@@ -18,48 +18,48 @@ func (r *Recorder) Reflector(name string) *reflector.Trace {
 	}
 	return &reflector.Trace{
 		StateChanged: func(from, to reflector.Phase, on string) {
-			r.put(record{kind: reflectorStateChanged, in: name, a: from.String(), b: to.String(), c: on})
+			r.put(record{hook: "reflector.stateChanged", in: name, a: from.String(), b: to.String(), c: on})
 		},
 		PageListed: func(p reflector.PageInfo) {
 			r.put(record{
-				kind: reflectorPageListed, in: name, rv: p.ResourceVersion, n: int64(p.Items),
+				hook: "reflector.pageListed", in: name, rv: p.ResourceVersion, n: int64(p.Items),
 				x: int64(p.Page), yes: p.More,
 			})
 		},
 		Listed: func(l reflector.ListInfo) {
 			r.put(record{
-				kind: reflectorListed, in: name, rv: l.ResourceVersion, n: int64(l.Items),
+				hook: "reflector.listed", in: name, rv: l.ResourceVersion, n: int64(l.Items),
 				x: int64(l.Pages), took: l.Duration,
 			})
 		},
-		StreamingListAbandoned: func(err error) { r.put(record{kind: reflectorAbandoned, in: name, err: err}) },
+		StreamingListAbandoned: func(err error) { r.put(record{hook: "reflector.streamingListAbandoned", in: name, err: err}) },
 		WatchStarted: func(opts api.ListOptions) {
-			r.put(record{kind: reflectorWatchStarted, in: name, rv: opts.ResourceVersion})
+			r.put(record{hook: "reflector.watchStarted", in: name, rv: opts.ResourceVersion})
 		},
 		Event: func(e reflector.EventInfo) {
 			r.put(record{
-				kind: reflectorEvent, in: name, key: e.Name, rv: e.ResourceVersion, a: string(e.Type), b: e.Namespace,
+				hook: "reflector.event", in: name, key: e.Name, rv: e.ResourceVersion, a: string(e.Type), b: e.Namespace,
 			})
 		},
 		Bookmark: func(resourceVersion string, initial bool) {
-			r.put(record{kind: reflectorBookmark, in: name, rv: resourceVersion, yes: initial})
+			r.put(record{hook: "reflector.bookmark", in: name, rv: resourceVersion, yes: initial})
 		},
 		WatchEnded: func(w reflector.WatchInfo) {
 			r.put(record{
-				kind: reflectorWatchEnded, in: name, rv: w.ResourceVersion, n: int64(w.Events),
+				hook: "reflector.watchEnded", in: name, rv: w.ResourceVersion, n: int64(w.Events),
 				took: w.Lasted, err: w.Err,
 			})
 		},
 		BackOff: func(delay time.Duration, err error) {
-			r.put(record{kind: reflectorBackOff, in: name, took: delay, err: err})
+			r.put(record{hook: "reflector.backOff", in: name, took: delay, err: err})
 		},
 		Expired: func(resourceVersion string, err error) {
-			r.put(record{kind: reflectorExpired, in: name, rv: resourceVersion, err: err})
+			r.put(record{hook: "reflector.expired", in: name, rv: resourceVersion, err: err})
 		},
-		IdleTimeout: func(silence time.Duration) { r.put(record{kind: reflectorIdleTimeout, in: name, took: silence}) },
-		Resync:      func(err error) { r.put(record{kind: reflectorResync, in: name, err: err}) },
+		IdleTimeout: func(silence time.Duration) { r.put(record{hook: "reflector.idleTimeout", in: name, took: silence}) },
+		Resync:      func(err error) { r.put(record{hook: "reflector.resync", in: name, err: err}) },
 		StoreFailed: func(e *reflector.StoreError) {
-			r.put(record{kind: reflectorStoreFailed, in: name, rv: e.ResourceVersion, a: string(e.Op), err: e.Err})
+			r.put(record{hook: "reflector.storeFailed", in: name, rv: e.ResourceVersion, a: string(e.Op), err: e.Err})
 		},
 	}
 }
@@ -69,38 +69,38 @@ func FIFO[T any](r *Recorder, name string) *deltafifo.Trace[T] {
 	if r == nil {
 		return nil
 	}
-	delta := func(k *kind, key string, d deltafifo.Delta[T], depth int) {
-		e := record{kind: k, in: name, key: key, n: int64(depth), a: letterOf(d.Type, d.Tombstone != nil)}
+	delta := func(hook string, key string, d deltafifo.Delta[T], depth int) {
+		e := record{hook: hook, in: name, key: key, n: int64(depth), a: letterOf(d.Type, d.Tombstone != nil)}
 		if d.Tombstone == nil { // a tombstone's object may be the zero value
 			e.rv = versionOf(d.Object)
 		}
 		r.put(e)
 	}
-	deltas := func(k *kind, key string, d deltafifo.Deltas[T], initial bool, depth int) {
-		r.put(record{kind: k, in: name, key: key, n: int64(depth), m: int64(len(d)), id: pack(d), yes: initial})
+	deltas := func(hook string, key string, d deltafifo.Deltas[T], initial bool, depth int) {
+		r.put(record{hook: hook, in: name, key: key, n: int64(depth), m: int64(len(d)), id: pack(d), yes: initial})
 	}
 	return &deltafifo.Trace[T]{
-		Queued:       func(key string, d deltafifo.Delta[T], depth int) { delta(deltafifoQueued, key, d, depth) },
-		Deduplicated: func(key string, _, dropped deltafifo.Delta[T]) { delta(deltafifoDeduplicated, key, dropped, 0) },
-		Ignored:      func(key string, d deltafifo.Delta[T]) { delta(deltafifoIgnored, key, d, 0) },
-		Canceled:     func(key string, d deltafifo.Delta[T]) { delta(deltafifoCanceled, key, d, 0) },
+		Queued:       func(key string, d deltafifo.Delta[T], depth int) { delta("deltafifo.queued", key, d, depth) },
+		Deduplicated: func(key string, _, dropped deltafifo.Delta[T]) { delta("deltafifo.deduplicated", key, dropped, 0) },
+		Ignored:      func(key string, d deltafifo.Delta[T]) { delta("deltafifo.ignored", key, d, 0) },
+		Canceled:     func(key string, d deltafifo.Delta[T]) { delta("deltafifo.canceled", key, d, 0) },
 		Replaced: func(resourceVersion string, items, tombstones, _ int) {
-			r.put(record{kind: deltafifoReplaced, in: name, rv: resourceVersion, n: int64(items), m: int64(tombstones)})
+			r.put(record{hook: "deltafifo.replaced", in: name, rv: resourceVersion, n: int64(items), m: int64(tombstones)})
 		},
 		Resynced: func(queued, skipped, _ int) {
-			r.put(record{kind: deltafifoResynced, in: name, n: int64(queued), m: int64(skipped)})
+			r.put(record{hook: "deltafifo.resynced", in: name, n: int64(queued), m: int64(skipped)})
 		},
 		Popped: func(key string, d deltafifo.Deltas[T], initial bool, depth int) {
-			deltas(deltafifoPopped, key, d, initial, depth)
+			deltas("deltafifo.popped", key, d, initial, depth)
 		},
 		Processed: func(key string, _ deltafifo.Deltas[T], err error) {
-			r.put(record{kind: deltafifoProcessed, in: name, key: key, err: err})
+			r.put(record{hook: "deltafifo.processed", in: name, key: key, err: err})
 		},
 		Requeued: func(key string, d deltafifo.Deltas[T], depth int) {
-			deltas(deltafifoRequeued, key, d, false, depth)
+			deltas("deltafifo.requeued", key, d, false, depth)
 		},
-		Synced: func() { r.put(record{kind: deltafifoSynced, in: name}) },
-		Closed: func(depth int) { r.put(record{kind: deltafifoClosed, in: name, n: int64(depth)}) },
+		Synced: func() { r.put(record{hook: "deltafifo.synced", in: name}) },
+		Closed: func(depth int) { r.put(record{hook: "deltafifo.closed", in: name, n: int64(depth)}) },
 	}
 }
 
@@ -171,16 +171,16 @@ func (r *Recorder) Store(name string) *indexer.Trace {
 	if r == nil {
 		return nil
 	}
-	written := func(k *kind) func(string) {
-		return func(key string) { r.put(record{kind: k, in: name, key: key}) }
+	written := func(hook string) func(string) {
+		return func(key string) { r.put(record{hook: hook, in: name, key: key}) }
 	}
 	return &indexer.Trace{
-		Added: written(indexerAdded), Updated: written(indexerUpdated), Deleted: written(indexerDeleted),
+		Added: written("indexer.added"), Updated: written("indexer.updated"), Deleted: written("indexer.deleted"),
 		Replaced: func(objects int, resourceVersion string) {
-			r.put(record{kind: indexerReplaced, in: name, rv: resourceVersion, n: int64(objects)})
+			r.put(record{hook: "indexer.replaced", in: name, rv: resourceVersion, n: int64(objects)})
 		},
 		IndexFailed: func(e *indexer.IndexErrors) {
-			first := record{kind: indexerIndexFailed, in: name, err: e}
+			first := record{hook: "indexer.indexFailed", in: name, err: e}
 			if len(e.First) > 0 {
 				first.key = e.First[0].Key
 			}
@@ -194,33 +194,33 @@ func (r *Recorder) Informer(name string) *informer.Trace {
 	if r == nil {
 		return nil
 	}
-	whole := func(k *kind) func(string) { return func(string) { r.put(record{kind: k, in: name}) } }
-	put := func(k *kind, h informer.HandlerInfo, e record) {
-		e.kind, e.in, e.a, e.id = k, name, h.Handler, h.ID
+	whole := func(hook string) func(string) { return func(string) { r.put(record{hook: hook, in: name}) } }
+	put := func(hook string, h informer.HandlerInfo, e record) {
+		e.hook, e.in, e.a, e.id = hook, name, h.Handler, h.ID
 		r.put(e)
 	}
-	counted := func(k *kind) func(informer.HandlerInfo, int) {
-		return func(h informer.HandlerInfo, n int) { put(k, h, record{n: int64(n)}) }
+	counted := func(hook string) func(informer.HandlerInfo, int) {
+		return func(h informer.HandlerInfo, n int) { put(hook, h, record{n: int64(n)}) }
 	}
-	only := func(k *kind) func(informer.HandlerInfo) {
-		return func(h informer.HandlerInfo) { put(k, h, record{}) }
+	only := func(hook string) func(informer.HandlerInfo) {
+		return func(h informer.HandlerInfo) { put(hook, h, record{}) }
 	}
 	return &informer.Trace{
-		Started: whole(informerStarted), Stopped: whole(informerStopped), Synced: whole(informerSynced),
-		HandlerAdded: counted(informerHandlerAdded), HandlerRemoved: only(informerHandlerRemoved),
-		HandlerEnded: counted(informerHandlerEnded), HandlerSynced: only(informerHandlerSynced),
-		HandlerLagging: counted(informerHandlerLagging),
+		Started: whole("informer.started"), Stopped: whole("informer.stopped"), Synced: whole("informer.synced"),
+		HandlerAdded: counted("informer.handlerAdded"), HandlerRemoved: only("informer.handlerRemoved"),
+		HandlerEnded: counted("informer.handlerEnded"), HandlerSynced: only("informer.handlerSynced"),
+		HandlerLagging: counted("informer.handlerLagging"),
 		HandlerStuck: func(s informer.StuckHandler) {
-			put(informerHandlerStuck, s.HandlerInfo, record{
+			put("informer.handlerStuck", s.HandlerInfo, record{
 				key: s.Key, b: s.Event.String(), n: int64(s.Pending), took: s.Running,
 			})
 		},
 		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, _ any) {
-			put(informerHandlerPanicked, h, record{key: key, b: kind.String()})
+			put("informer.handlerPanicked", h, record{key: key, b: kind.String()})
 		},
 		Applied: func(i informer.AppliedInfo) {
 			e := record{
-				kind: informerApplied, in: name, key: i.Key, rv: i.ResourceVersion, num: i.Number,
+				hook: "informer.applied", in: name, key: i.Key, rv: i.ResourceVersion, num: i.Number,
 				a: letterOf(i.Type, i.Tombstone), yes: i.Sync,
 			}
 			if i.Kind != 0 {
@@ -230,28 +230,28 @@ func (r *Recorder) Informer(name string) *informer.Trace {
 		},
 		Distributed: func(e informer.EventInfo, listeners int) {
 			r.put(record{
-				kind: informerDistributed, in: name, key: e.Key, n: int64(listeners), num: e.Number, b: e.Kind.String(),
+				hook: "informer.distributed", in: name, key: e.Key, n: int64(listeners), num: e.Number, b: e.Kind.String(),
 			})
 		},
 		HandlerQueued: func(h informer.HandlerInfo, q informer.QueuedInfo) {
-			put(informerHandlerQueued, h, record{
+			put("informer.handlerQueued", h, record{
 				n: int64(q.Count), m: int64(q.Merged), num: q.Number, x: int64(q.Pending),
 			})
 		},
 		HandlerCalled: func(h informer.HandlerInfo, i informer.EventInfo) {
-			put(informerHandlerCalled, h, record{key: i.Key, num: i.Number, b: i.Kind.String()})
+			put("informer.handlerCalled", h, record{key: i.Key, num: i.Number, b: i.Kind.String()})
 		},
 		Handled: func(h informer.HandlerInfo, i informer.EventInfo, took time.Duration) {
-			put(informerHandled, h, record{key: i.Key, num: i.Number, took: took, b: i.Kind.String()})
+			put("informer.handled", h, record{key: i.Key, num: i.Number, took: took, b: i.Kind.String()})
 		},
 		ResyncDue: func(_ string, handlers int) {
-			r.put(record{kind: informerResyncDue, in: name, n: int64(handlers)})
+			r.put(record{hook: "informer.resyncDue", in: name, n: int64(handlers)})
 		},
 		ProcessError: func(_ string, err *informer.ProcessError) {
-			r.put(record{kind: informerProcessError, in: name, key: err.Key, err: err.Err})
+			r.put(record{hook: "informer.processError", in: name, key: err.Key, err: err.Err})
 		},
 		Mutated: func(_ string, err *informer.MutationError) {
-			r.put(record{kind: informerMutated, in: name, key: err.Key})
+			r.put(record{hook: "informer.mutated", in: name, key: err.Key})
 		},
 	}
 }

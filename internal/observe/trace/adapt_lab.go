@@ -17,33 +17,33 @@ import (
 
 // Scene records the beginning of a scene.
 func (r *Recorder) Scene(name, arguments string) {
-	r.put(record{kind: labScene, a: name, b: clip(arguments)})
+	r.put(record{hook: "lab.scene", a: name, b: clip(arguments)})
 }
 
 // Input records what a reader does to the run: an answer, or a command for the gates.
 func (r *Recorder) Input(name, arguments string) {
-	r.put(record{kind: labInput, a: name, b: clip(arguments)})
+	r.put(record{hook: "lab.input", a: name, b: clip(arguments)})
 }
 
 // Held records that a key waits at a gate, in the informer or queue of this name.
 func (r *Recorder) Held(gate, in, key string) {
-	r.put(record{kind: labHeld, a: gate, in: in, key: key})
+	r.put(record{hook: "lab.held", a: gate, in: in, key: key})
 }
 
 // Stepped records that one key was let through a gate.
 func (r *Recorder) Stepped(gate, in, key string) {
-	r.put(record{kind: labStepped, a: gate, in: in, key: key})
+	r.put(record{hook: "lab.stepped", a: gate, in: in, key: key})
 }
 
 // Released records that a gate was opened.
-func (r *Recorder) Released(gate string) { r.put(record{kind: labReleased, a: gate}) }
+func (r *Recorder) Released(gate string) { r.put(record{hook: "lab.released", a: gate}) }
 
 // Chapter records that a guided scene goes on to its next chapter.
-func (r *Recorder) Chapter(name string) { r.put(record{kind: labChapter, a: name}) }
+func (r *Recorder) Chapter(name string) { r.put(record{hook: "lab.chapter", a: name}) }
 
 // Question records that a guided scene asks; choices are the possible answers.
 func (r *Recorder) Question(scene string, choices []string) {
-	r.put(record{kind: labQuestion, a: scene, b: strings.Join(choices, ChoiceSeparator)})
+	r.put(record{hook: "lab.question", a: scene, b: strings.Join(choices, ChoiceSeparator)})
 }
 
 // ChoiceSeparator stands between the choices of a question.
@@ -51,7 +51,7 @@ const ChoiceSeparator = " | "
 
 // Answer records the answer to a scene's question, as the recording has it.
 func (r *Recorder) Answer(scene, answer string) {
-	r.put(record{kind: labAnswer, a: scene, b: clip(answer)})
+	r.put(record{hook: "lab.answer", a: scene, b: clip(answer)})
 }
 
 // Queue returns the hooks of the work queue with this name.
@@ -59,24 +59,24 @@ func (r *Recorder) Queue(name string) *queue.Trace[string] {
 	if r == nil {
 		return nil
 	}
-	event := func(k *kind) func(queue.Event[string]) {
-		return func(e queue.Event[string]) { r.put(record{kind: k, in: name, key: e.Key, id: e.Seq}) }
+	event := func(hook string) func(queue.Event[string]) {
+		return func(e queue.Event[string]) { r.put(record{hook: hook, in: name, key: e.Key, id: e.Seq}) }
 	}
-	timed := func(k *kind) func(queue.Event[string], time.Duration) {
+	timed := func(hook string) func(queue.Event[string], time.Duration) {
 		return func(e queue.Event[string], d time.Duration) {
-			r.put(record{kind: k, in: name, key: e.Key, took: d, id: e.Seq})
+			r.put(record{hook: hook, in: name, key: e.Key, took: d, id: e.Seq})
 		}
 	}
 	return &queue.Trace[string]{
-		Added: event(queueAdded), Coalesced: event(queueCoalesced), Refused: event(queueRefused),
-		Delayed: timed(queueDelayed), DelayCanceled: event(queueDelayCanceled), DelayEnded: timed(queueDelayEnded),
-		Got: timed(queueGot), Done: timed(queueDone), DoneUnknown: event(queueDoneUnknown),
+		Added: event("queue.added"), Coalesced: event("queue.coalesced"), Refused: event("queue.refused"),
+		Delayed: timed("queue.delayed"), DelayCanceled: event("queue.delayCanceled"), DelayEnded: timed("queue.delayEnded"),
+		Got: timed("queue.got"), Done: timed("queue.done"), DoneUnknown: event("queue.doneUnknown"),
 		Retried: func(key string, requeues int, wait time.Duration) {
-			r.put(record{kind: queueRetried, in: name, key: key, n: int64(requeues), took: wait})
+			r.put(record{hook: "queue.retried", in: name, key: key, n: int64(requeues), took: wait})
 		},
-		Forgotten: func(key string) { r.put(record{kind: queueForgotten, in: name, key: key}) },
+		Forgotten: func(key string) { r.put(record{hook: "queue.forgotten", in: name, key: key}) },
 		ShuttingDown: func(drain bool, dropped int) {
-			r.put(record{kind: queueShuttingDown, in: name, n: int64(dropped), yes: drain})
+			r.put(record{hook: "queue.shuttingDown", in: name, n: int64(dropped), yes: drain})
 		},
 	}
 }
@@ -87,60 +87,60 @@ func (r *Recorder) Namespaces() *nsctl.Trace {
 	if r == nil {
 		return nil
 	}
-	failing := func(k *kind) func(string, error) {
-		return func(namespace string, err error) { r.put(record{kind: k, key: namespace, err: err}) }
+	failing := func(hook string) func(string, error) {
+		return func(namespace string, err error) { r.put(record{hook: hook, key: namespace, err: err}) }
 	}
-	content := func(k *kind) func(string, api.GroupVersionResource, int, error) {
+	content := func(hook string) func(string, api.GroupVersionResource, int, error) {
 		return func(namespace string, resource api.GroupVersionResource, n int, err error) {
-			r.put(record{kind: k, key: namespace, n: int64(n), err: err, a: resourceName(resource)})
+			r.put(record{hook: hook, key: namespace, n: int64(n), err: err, a: resourceName(resource)})
 		}
 	}
 	return &nsctl.Trace{
 		Enqueued: func(ns *api.Namespace, after time.Duration) {
-			r.put(record{kind: nsctlEnqueued, key: ns.Name, took: after, a: string(ns.Status.Phase), b: ns.UID})
+			r.put(record{hook: "nsctl.enqueued", key: ns.Name, took: after, a: string(ns.Status.Phase), b: ns.UID})
 		},
 		PassContext: func(ctx context.Context, namespace string) context.Context {
-			r.put(record{kind: nsctlPassContext, key: namespace, a: restclient.OriginOf(ctx)})
+			r.put(record{hook: "nsctl.passContext", key: namespace, a: restclient.OriginOf(ctx)})
 			return ctx
 		},
-		PassStarted: func(namespace string) { r.put(record{kind: nsctlPassStarted, key: namespace}) },
+		PassStarted: func(namespace string) { r.put(record{hook: "nsctl.passStarted", key: namespace}) },
 		Discovered: func(namespace string, types int, err error) {
-			r.put(record{kind: nsctlDiscovered, key: namespace, n: int64(types), err: err})
+			r.put(record{hook: "nsctl.discovered", key: namespace, n: int64(types), err: err})
 		},
 		EmptinessChecked: func(ctx context.Context, types, seen int, took time.Duration) {
 			r.put(record{
-				kind: nsctlEmptinessChecked, n: int64(types), m: int64(seen), took: took, a: restclient.OriginOf(ctx),
+				hook: "nsctl.emptinessChecked", n: int64(types), m: int64(seen), took: took, a: restclient.OriginOf(ctx),
 			})
 		},
-		TypeDeleted: content(nsctlTypeDeleted),
+		TypeDeleted: content("nsctl.typeDeleted"),
 		WouldDelete: func(ns string, resource api.GroupVersionResource, found nsctl.Found, err error) {
-			content(nsctlWouldDelete)(ns, resource, found.Total(), err)
+			content("nsctl.wouldDelete")(ns, resource, found.Total(), err)
 		},
-		Conflict: failing(nsctlConflict), Finalized: failing(nsctlFinalized),
-		ConditionsFailed: failing(nsctlConditionsFailed),
+		Conflict: failing("nsctl.conflict"), Finalized: failing("nsctl.finalized"),
+		ConditionsFailed: failing("nsctl.conditionsFailed"),
 		ConditionsUpdated: func(namespace string, conditions []api.NamespaceCondition) {
 			for _, c := range conditions {
 				r.put(record{
-					kind: nsctlConditionsUpdated, in: c.Reason, key: namespace,
+					hook: "nsctl.conditionsUpdated", in: c.Reason, key: namespace,
 					a: string(c.Type), b: string(c.Status), c: c.Message,
 				})
 			}
 		},
 		PhaseStarted: func(namespace string, phase nsctl.Phase) {
-			r.put(record{kind: nsctlPhaseStarted, key: namespace, a: string(phase)})
+			r.put(record{hook: "nsctl.phaseStarted", key: namespace, a: string(phase)})
 		},
 		PhaseDone: func(namespace string, phase nsctl.Phase, took time.Duration) {
-			r.put(record{kind: nsctlPhaseDone, key: namespace, took: took, a: string(phase)})
+			r.put(record{hook: "nsctl.phaseDone", key: namespace, took: took, a: string(phase)})
 		},
 		PassStuck: func(namespace string, running time.Duration, waiting int) {
-			r.put(record{kind: nsctlPassStuck, key: namespace, n: int64(waiting), took: running})
+			r.put(record{hook: "nsctl.passStuck", key: namespace, n: int64(waiting), took: running})
 		},
-		PassPanicked: func(namespace string, _ *wait.Panic) { r.put(record{kind: nsctlPassPanicked, key: namespace}) },
+		PassPanicked: func(namespace string, _ *wait.Panic) { r.put(record{hook: "nsctl.passPanicked", key: namespace}) },
 		PassDone: func(namespace string, took time.Duration, failures int, err error) {
-			r.put(record{kind: nsctlPassDone, key: namespace, n: int64(failures), took: took, err: err})
+			r.put(record{hook: "nsctl.passDone", key: namespace, n: int64(failures), took: took, err: err})
 		},
 		Gone: func(namespace string, took time.Duration) {
-			r.put(record{kind: nsctlGone, key: namespace, took: took})
+			r.put(record{hook: "nsctl.gone", key: namespace, took: took})
 		},
 	}
 }

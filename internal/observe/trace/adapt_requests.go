@@ -13,35 +13,35 @@ func (r *Recorder) Requests() *restclient.Trace {
 	if r == nil {
 		return nil
 	}
-	start := func(k *kind) func(restclient.RequestInfo) {
+	start := func(hook string) func(restclient.RequestInfo) {
 		return func(i restclient.RequestInfo) {
 			r.put(record{
-				kind: k, in: i.Origin, key: keyOf(i), a: verbOf(i), b: resourceName(i.Resource), c: i.Path,
+				hook: hook, in: i.Origin, key: keyOf(i), a: verbOf(i), b: resourceName(i.Resource), c: i.Path,
 				x: int64(i.Attempt), id: i.ID,
 			})
 		}
 	}
-	done := func(k *kind) func(restclient.RequestInfo, restclient.RequestResult) {
+	done := func(hook string) func(restclient.RequestInfo, restclient.RequestResult) {
 		return func(i restclient.RequestInfo, result restclient.RequestResult) {
 			r.put(record{
-				kind: k, rv: result.ResourceVersion, n: int64(i.Attempt), took: result.Duration, err: result.Err,
+				hook: hook, rv: result.ResourceVersion, n: int64(i.Attempt), took: result.Duration, err: result.Err,
 				x: int64(result.Code), id: i.ID,
 			})
 		}
 	}
 	return &restclient.Trace{
-		RequestStart: start(restclientRequestStart), WatchOpened: start(restclientWatchOpened),
-		RequestDone: done(restclientRequestDone), Finished: done(restclientFinished),
+		RequestStart: start("restclient.requestStart"), WatchOpened: start("restclient.watchOpened"),
+		RequestDone: done("restclient.requestDone"), Finished: done("restclient.finished"),
 		Retry: func(i restclient.RequestInfo, wait time.Duration, err error) {
-			r.put(record{kind: restclientRetry, took: wait, err: err, id: i.ID})
+			r.put(record{hook: "restclient.retry", took: wait, err: err, id: i.ID})
 		},
 		Throttled: func(i restclient.RequestInfo, wait time.Duration) {
-			r.put(record{kind: restclientThrottled, took: wait, id: i.ID})
+			r.put(record{hook: "restclient.throttled", took: wait, id: i.ID})
 		},
 		WatchClosed: func(i restclient.RequestInfo, frames int64, open time.Duration, err error) {
-			r.put(record{kind: restclientWatchClosed, n: frames, took: open, err: err, id: i.ID})
+			r.put(record{hook: "restclient.watchClosed", n: frames, took: open, err: err, id: i.ID})
 		},
-		Warning: func(w restclient.Warning) { r.put(record{kind: restclientWarning, a: w.Origin, b: w.Text}) },
+		Warning: func(w restclient.Warning) { r.put(record{hook: "restclient.warning", a: w.Origin, b: w.Text}) },
 	}
 }
 
@@ -76,15 +76,15 @@ func (r *Recorder) Election() *leaderelection.Trace {
 		return nil
 	}
 	return &leaderelection.Trace{
-		Acquired: func(t leaderelection.Term) { r.put(record{kind: electionAcquired, a: t.Identity}) },
-		Renewed:  func(took time.Duration) { r.put(record{kind: electionRenewed, took: took}) },
-		SlowPath: func() { r.put(record{kind: electionSlowPath}) },
-		Failed:   func(err error, _ bool) { r.put(record{kind: electionFailed, err: err}) },
-		Lost:     func(err error) { r.put(record{kind: electionLost, err: err}) },
-		Released: func(err error) { r.put(record{kind: electionReleased, err: err}) },
+		Acquired: func(t leaderelection.Term) { r.put(record{hook: "leaderelection.acquired", a: t.Identity}) },
+		Renewed:  func(took time.Duration) { r.put(record{hook: "leaderelection.renewed", took: took}) },
+		SlowPath: func() { r.put(record{hook: "leaderelection.slowPath"}) },
+		Failed:   func(err error, _ bool) { r.put(record{hook: "leaderelection.failed", err: err}) },
+		Lost:     func(err error) { r.put(record{hook: "leaderelection.lost", err: err}) },
+		Released: func(err error) { r.put(record{hook: "leaderelection.released", err: err}) },
 		NewLeader: func(identity string, silent time.Duration) {
-			r.put(record{kind: electionNewLeader, a: identity, took: silent})
+			r.put(record{hook: "leaderelection.newLeader", a: identity, took: silent})
 		},
-		WatchFailed: func(err error, _ bool) { r.put(record{kind: electionWatchFailed, err: err}) },
+		WatchFailed: func(err error, _ bool) { r.put(record{hook: "leaderelection.watchFailed", err: err}) },
 	}
 }

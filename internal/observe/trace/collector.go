@@ -109,7 +109,7 @@ func (c *collector) collect(r *Recorder, all bool) {
 func (c *collector) inOrder(records []record, anyway bool) (done int) {
 	for i := range records {
 		e := &records[i]
-		if e.kind == nil {
+		if e.hook == "" {
 			continue
 		}
 		if numbered(e) {
@@ -135,7 +135,7 @@ func (c *collector) inOrder(records []record, anyway bool) (done int) {
 func (c *collector) late(records []record, e *record, missing int) (found []*record) {
 	for i := 0; i < len(records) && len(found) < missing; i++ {
 		r := &records[i]
-		if r.kind != nil && numbered(r) && r.in == e.in && r.id > c.queues[e.in] && r.id < e.id {
+		if numbered(r) && r.in == e.in && r.id > c.queues[e.in] && r.id < e.id {
 			found = append(found, r)
 		}
 	}
@@ -146,7 +146,7 @@ func (c *collector) late(records []record, e *record, missing int) (found []*rec
 func (c *collector) emitQueue(e *record, at int64) {
 	c.queues[e.in] = max(c.queues[e.in], e.id)
 	c.emit(e.event(at))
-	e.kind = nil
+	e.hook = ""
 }
 
 // emit numbers an event, and adds it to state and lines.

@@ -36,7 +36,7 @@
 //
 // # Testing
 //
-// Every hook of every gear is in kinds.go; a test walks the Trace structs. At rest the fold
+// Every hook of every gear is in hooks.go; a test walks the Trace structs. At rest the fold
 // equals the gears' snapshots, and the differences of random events make the State. A canary in
 // every argument must not appear in a line.
 package trace

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Event is one line of a recording. Absent fields are zero or empty; kinds.go says which event has
-// which.
+// Event is one line of a recording. Absent fields are zero or empty; hooks.go says which event
+// has which.
 type Event struct {
 	Seq    uint64   `json:"s"`               // sequence number, from 1, without gaps
 	Time   int64    `json:"t"`               // µs since Header.Start; never goes back

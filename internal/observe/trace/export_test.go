@@ -4,18 +4,6 @@ package trace
 // collector early, so a burst that does not block loses all but its first event.
 func StartSmall(config Config, capacity int) (*Recorder, error) { return start(config, capacity) }
 
-// Hooks returns the hooks with a row, and the reasons of those that are left out.
-func Hooks() (rows map[string]bool, left map[string]string) {
-	rows, left = map[string]bool{}, map[string]string{}
-	for _, k := range kinds {
-		rows[k.gear+"."+k.hook] = true
-	}
-	for name, why := range leftOut {
-		left[name] = why
-	}
-	return rows, left
-}
-
 // NewHistory returns a History of this size with a first state.
 func NewHistory(limit int) *History {
 	h := newHistory([]byte("state 0\n"))

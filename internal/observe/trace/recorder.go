@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"strings"
 	"sync"
 	"time"
 )
@@ -33,11 +34,11 @@ type Config struct {
 	Limit int64
 }
 
-// record is an event as a hook left it. What the fields from a on mean depends on the kind; see
-// kinds.go.
+// record is an event as a hook left it. What the fields from a on mean depends on the hook; see
+// fills.
 type record struct {
-	kind        *kind // nil: it was emitted early
-	at          int64 // ns since the start
+	hook        string // the name of the event; "": it was emitted early
+	at          int64  // ns since the start
 	in, key, rv string
 	n, m        int64
 	took        time.Duration
@@ -77,7 +78,8 @@ func (r *Recorder) put(e record) {
 		if r.lost == nil {
 			r.lost = map[string]uint64{}
 		}
-		r.lost[e.kind.gear]++
+		gear, _, _ := strings.Cut(e.hook, ".")
+		r.lost[gear]++
 		r.mu.Unlock()
 		return
 	}
@@ -100,7 +102,7 @@ func signal(c chan struct{}) {
 }
 
 // numbered reports whether an event has a number of its queue.
-func numbered(e *record) bool { return e.kind.gear == "queue" && e.id > 0 }
+func numbered(e *record) bool { return e.id > 0 && strings.HasPrefix(e.hook, "queue.") }
 
 // swap returns the buffered events and the number of lost ones, and leaves the empty buffer spare.
 func (r *Recorder) swap(spare []record) (records []record, lost map[string]uint64) {
