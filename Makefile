@@ -123,7 +123,7 @@ krew: needs-go ## build the archives of kubectl why-terminating for krew, and a 
 		&& mv build/krew/new build/krew/why-terminating.yaml || exit 1; done
 
 glossary: ## write docs/learn/glossary.md, its Chinese page and the live view's terms from workshop/glossary.yaml
-	$(GO) test ./internal/lab/course/manifest -update
+	$(GO) test ./internal/lab/course -update
 
 recordings: build ## record what each scene of "lab demo" prints in workshop/teach/recordings (minutes; SCENE=name for one)
 	@mkdir -p workshop/teach/recordings

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 	"orrery/internal/words"
 )
 
@@ -154,7 +154,7 @@ func stopsOfTheWorkshop(t *testing.T) (steps []tourStep) {
 			Question words.Text `yaml:"question"`
 		} `yaml:"stops"`
 	}
-	require.NoError(t, manifest.Read(root+"/workshop/tour.yaml", &trip))
+	require.NoError(t, course.Read(root+"/workshop/tour.yaml", &trip))
 	require.Len(t, trip.Stops, 15)
 	require.Equal(t, 3, trip.Minutes)
 	for _, stop := range trip.Stops {

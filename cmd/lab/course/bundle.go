@@ -11,9 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/check"
-	"orrery/internal/lab/course/manifest"
 )
 
 func newBundleCommand() *cobra.Command {
@@ -53,17 +52,17 @@ func (s *session) bundle(ctx context.Context, file string, archives []string) er
 		file = "orrery-kit-" + version + ".tar.gz"
 	}
 	ctx, release := program.UntilSignal(ctx, func() {
-		os.Remove(build.PartialKit(file))
+		os.Remove(course.PartialKit(file))
 		os.Exit(program.ExitInterrupted)
 	})
 	defer release()
-	err := build.WriteKit(ctx, build.Kit{
+	err := course.WriteKit(ctx, course.Kit{
 		Repository: s.folder.Repository, Archives: archives, File: file, Version: version,
 	})
 	switch stopped := program.Stopped(ctx); {
 	case stopped != nil:
 		return stopped
-	case errors.Is(err, build.ErrNoClone):
+	case errors.Is(err, course.ErrNoClone):
 		return s.refuse("bundle-no-clone", s.show(s.folder.Repository))
 	case err != nil:
 		return usage(err)
@@ -114,7 +113,7 @@ prints the seconds of each check.`,
 				if err != nil {
 					return err
 				}
-				labs = []*manifest.Lab{lab}
+				labs = []*course.Lab{lab}
 			}
 			ok, err := check.Verify(command.Context(), s.folder.Repository, labs, command.OutOrStdout())
 			if err != nil {

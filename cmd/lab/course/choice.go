@@ -5,17 +5,17 @@ import (
 	"path/filepath"
 
 	"orrery/internal/app/program"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/check"
-	"orrery/internal/lab/course/manifest"
 	"orrery/internal/lab/course/play"
 )
 
 // choice is what "lab run" runs: the script of a lab, or the whole runtime.
 type choice struct {
-	lab *manifest.Lab // nil: the whole runtime
-	run manifest.Run
+	lab *course.Lab // nil: the whole runtime
+	run course.Run
 	// labs are those whose pages take part.
-	labs []*manifest.Lab
+	labs []*course.Lab
 	// log is the file for the controller's log.
 	log string
 }
@@ -40,7 +40,7 @@ func (s *session) choose(args []string, all bool) (*choice, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.lab, c.run, c.labs, c.log = lab, lab.Run, []*manifest.Lab{lab}, filepath.Join(s.folder.Of(lab), "run.log")
+		c.lab, c.run, c.labs, c.log = lab, lab.Run, []*course.Lab{lab}, filepath.Join(s.folder.Of(lab), "run.log")
 	}
 	if all {
 		others, err := s.passed(c)
@@ -61,7 +61,7 @@ func (s *session) choose(args []string, all bool) (*choice, error) {
 }
 
 // passed returns the other labs that have passed and whose pages the run uses.
-func (s *session) passed(c *choice) (passed []*manifest.Lab, err error) {
+func (s *session) passed(c *choice) (passed []*course.Lab, err error) {
 	progress, bad, err := s.folder.Progress()
 	if s.bad(bad); err != nil {
 		return nil, usage(err)
@@ -81,7 +81,7 @@ func (s *session) passed(c *choice) (passed []*manifest.Lab, err error) {
 
 // written prints the functions that are still stubs. If there is one, the exit code is that of a
 // failed test.
-func (s *session) written(labs []*manifest.Lab) (err error) {
+func (s *session) written(labs []*course.Lab) (err error) {
 	for _, lab := range labs {
 		if !lab.IsCode() {
 			continue

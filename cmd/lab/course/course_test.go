@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/program/programtest"
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/labtest"
 )
 
@@ -230,7 +230,7 @@ func TestALabUnderWayIsKept(t *testing.T) {
 	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
 	code, stdout, _ := lab(t, "test", "04")
 	require.Zero(t, code, stdout)
-	before, _, err := build.FolderIn(dir).Progress()
+	before, _, err := course.FolderIn(dir).Progress()
 	require.NoError(t, err)
 
 	code, stdout, stderr = lab(t, "start", "04")
@@ -241,7 +241,7 @@ func TestALabUnderWayIsKept(t *testing.T) {
 	text, err := os.ReadFile(yours)
 	require.NoError(t, err)
 	assert.Equal(t, labtest.Reference, string(text))
-	after, _, err := build.FolderIn(dir).Progress()
+	after, _, err := course.FolderIn(dir).Progress()
 	require.NoError(t, err)
 	assert.Equal(t, before, after)
 }
@@ -277,7 +277,7 @@ func TestAHintIsNotUsedOnAPageThatDoesNotCompile(t *testing.T) {
 // A work folder that cannot be used is an environment error, which names it.
 func TestAWorkFolderThatCannotBeUsed(t *testing.T) {
 	dir := repository(t)
-	labtest.Write(t, build.FolderIn(dir).Dir, "a file")
+	labtest.Write(t, course.FolderIn(dir).Dir, "a file")
 	for _, args := range [][]string{{"start", "04"}, {"list"}, {"doctor", "--warm=false"}} {
 		code, stdout, stderr := lab(t, args...)
 		assert.Equal(t, 2, code, args)
@@ -300,7 +300,7 @@ func TestInsideALabsFolderItsNumberMayBeLeftOut(t *testing.T) {
 
 func TestAnUnreadableProgressIsSaid(t *testing.T) {
 	dir := repository(t)
-	labtest.Write(t, filepath.Join(build.FolderIn(dir).Dir, "progress.json"), "{")
+	labtest.Write(t, filepath.Join(course.FolderIn(dir).Dir, "progress.json"), "{")
 	code, stdout, stderr := lab(t, "list")
 	assert.Zero(t, code)
 	assert.Contains(t, stdout, "04  open")

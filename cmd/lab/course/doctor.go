@@ -16,8 +16,7 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 )
 
 // ailment is the result of one check of the doctor.
@@ -73,7 +72,7 @@ type checkup struct {
 }
 
 func (c *checkup) add(check string, ok, optional bool, message string, arguments ...any) {
-	c.note(ailment{check, ok, optional, manifest.Say(c.lang, message, arguments...)})
+	c.note(ailment{check, ok, optional, course.Say(c.lang, message, arguments...)})
 }
 
 func (c *checkup) note(a ailment) {
@@ -104,25 +103,25 @@ func (c *checkup) serious() (names []string) {
 func (c *checkup) line() string {
 	word := func(check string) string {
 		if slices.ContainsFunc(c.found, func(a ailment) bool { return a.check == check && a.ok }) {
-			return manifest.Say(c.lang, "yes")
+			return course.Say(c.lang, "yes")
 		}
-		return manifest.Say(c.lang, "no")
+		return course.Say(c.lang, "no")
 	}
-	state := manifest.Say(c.lang, "room-ready")
+	state := course.Say(c.lang, "room-ready")
 	if bad := c.serious(); len(bad) > 0 {
-		state = manifest.Say(c.lang, "room-not-ready", strings.Join(bad, ", "))
+		state = course.Say(c.lang, "room-not-ready", strings.Join(bad, ", "))
 	}
 	name, _ := os.Hostname() // "" says so
 	if current, err := user.Current(); err == nil {
 		name = current.Username + "@" + name
 	}
 	system := runtime.GOOS + "/" + runtime.GOARCH
-	return manifest.Say(c.lang, "room", name, system, c.found[0].says, word("race detector"), word("build"), state)
+	return course.Say(c.lang, "room", name, system, c.found[0].says, word("race detector"), word("build"), state)
 }
 
 // examine makes all checks.
 func (c *checkup) examine(ctx context.Context, warm bool) {
-	toolchain, err := build.Look(ctx, c.folder.Repository)
+	toolchain, err := course.LookUpToolchain(ctx, c.folder.Repository)
 	if err != nil {
 		c.add("go", false, false, "no-go", err)
 		return
@@ -145,7 +144,7 @@ func (c *checkup) examine(ctx context.Context, warm bool) {
 		c.add("reference", true, false, "doctor-reference")
 	}
 	if warm && modules {
-		fmt.Fprintln(c.ErrOrStderr(), manifest.Say(c.lang, "doctor-builds"))
+		fmt.Fprintln(c.ErrOrStderr(), course.Say(c.lang, "doctor-builds"))
 		if err := c.warm(ctx, toolchain.Race); err != nil {
 			c.add("build", false, false, "doctor-build-bad", err)
 		} else {
@@ -156,12 +155,12 @@ func (c *checkup) examine(ctx context.Context, warm bool) {
 
 // modules checks that everything can be built without network.
 func (c *checkup) modules(ctx context.Context) (ok bool) {
-	output, ok, err := build.Go(ctx, c.folder.Repository, "list", "-deps", "-test", "./...")
+	output, ok, err := course.Go(ctx, c.folder.Repository, "list", "-deps", "-test", "./...")
 	switch {
 	case err == nil && ok:
 		c.add("modules", true, false, "doctor-modules")
 		return true
-	case build.IsKit(c.folder.Repository):
+	case course.IsKit(c.folder.Repository):
 		c.add("modules", false, false, "doctor-modules-kit", lastLine(output))
 	default:
 		c.add("modules", false, false, "doctor-modules-missing", lastLine(output))
@@ -217,13 +216,13 @@ func (s *session) warm(ctx context.Context, race bool) error {
 	defer bench.ShowProgress(s.ErrOrStderr(), meter)()
 	for i, lab := range s.labs {
 		meter.Begin(fmt.Sprintf("go build %d/%d", i+1, len(s.labs)+1), 0)
-		target := build.Build{Repository: s.folder.Repository, Package: lab.Package(), Overlay: overlay, Race: race}
+		target := course.Build{Repository: s.folder.Repository, Package: lab.Package(), Overlay: overlay, Race: race}
 		if output, ok, err := target.Test(ctx, filepath.Join(dir, "test")); err != nil || !ok {
 			return errors.Join(errors.New(lastLine(output)), err)
 		}
 	}
 	meter.Begin(fmt.Sprintf("go build %d/%d", len(s.labs)+1, len(s.labs)+1), 0)
-	target := build.Build{Repository: s.folder.Repository, Package: "cmd/orrery", Overlay: overlay}
+	target := course.Build{Repository: s.folder.Repository, Package: "cmd/orrery", Overlay: overlay}
 	if output, ok, err := target.Program(ctx, filepath.Join(dir, "orrery")); err != nil || !ok {
 		return errors.Join(errors.New(lastLine(output)), err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/labtest"
 )
 
@@ -81,7 +81,7 @@ func TestBundle(t *testing.T) {
 	assert.Regexp(t, `^\S+: \d+ MB\nOn a laptop: unpack it \(tar xzf kit\.tar\.gz\)`, stdout)
 	output, err := exec.Command("tar", "xzf", file, "-C", dir).CombinedOutput()
 	require.NoError(t, err, string(output))
-	t.Chdir(filepath.Join(dir, build.KitRoot))
+	t.Chdir(filepath.Join(dir, course.KitRoot))
 	labtest.Write(t, "go.mod", "module orrery\n\ngo 1.26.0\n\nrequire example.com/nothing v1.0.0\n")
 	labtest.Write(t, "gear/needs.go", "package gear\n\nimport _ \"example.com/nothing\"\n")
 	_, stdout, _ = lab(t, "doctor")

@@ -8,8 +8,8 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 	"github.com/spf13/cobra"
 
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/check"
-	"orrery/internal/lab/course/manifest"
 )
 
 func newHintCommand() *cobra.Command {
@@ -27,7 +27,7 @@ race, the first call says what to look at, and uses none of the three.`,
   lab hint 08`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
-		RunE: onStarted(func(s *session, lab *manifest.Lab) error {
+		RunE: onStarted(func(s *session, lab *course.Lab) error {
 			progress, err := s.progress(lab)
 			if err != nil {
 				return err
@@ -75,7 +75,7 @@ passed it stays open, also for a page that you change again, until "lab reset".`
   lab diff 08 --give-up`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
-		RunE: onStarted(func(s *session, lab *manifest.Lab) error {
+		RunE: onStarted(func(s *session, lab *course.Lab) error {
 			progress, err := s.progress(lab)
 			if err != nil {
 				return err
@@ -91,7 +91,7 @@ passed it stays open, also for a page that you change again, until "lab reset".`
 }
 
 // diff prints the difference for each page.
-func (s *session) diff(lab *manifest.Lab) error {
+func (s *session) diff(lab *course.Lab) error {
 	same := true
 	for _, page := range lab.Files {
 		yours := s.folder.Page(lab, page.Path)

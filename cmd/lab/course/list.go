@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 )
 
 func newListCommand() *cobra.Command {
@@ -37,7 +36,7 @@ that pass now.`,
 			}
 			s.print("list-head")
 			labs := slices.Clone(s.labs)
-			slices.SortStableFunc(labs, func(a, b *manifest.Lab) int { return cmp.Compare(place(a), place(b)) })
+			slices.SortStableFunc(labs, func(a, b *course.Lab) int { return cmp.Compare(place(a), place(b)) })
 			for i, lab := range labs {
 				if i > 0 && lab.First == 0 && labs[i-1].First > 0 {
 					s.print("list-others")
@@ -50,7 +49,7 @@ that pass now.`,
 }
 
 // place returns the lab's place among those that matter first; the others come behind them.
-func place(lab *manifest.Lab) int {
+func place(lab *course.Lab) int {
 	if lab.First == 0 {
 		return math.MaxInt
 	}
@@ -58,10 +57,10 @@ func place(lab *manifest.Lab) int {
 }
 
 // list prints the line of a lab. progress may be nil.
-func (s *session) list(lab *manifest.Lab, progress *build.LabProgress) {
+func (s *session) list(lab *course.Lab, progress *course.LabProgress) {
 	state, minutes, passed, of := "open", lab.Minutes, 0, len(lab.Tests.Steps)
 	if progress == nil {
-		progress = &build.LabProgress{}
+		progress = &course.LabProgress{}
 	}
 	for _, step := range lab.Tests.Steps {
 		if progress.Steps[step.Name] != "" {
@@ -77,7 +76,7 @@ func (s *session) list(lab *manifest.Lab, progress *build.LabProgress) {
 	default:
 		state, minutes = "started", lab.Minutes*(of-passed)/of
 	}
-	said := manifest.Say(s.lang, "state-"+state)
+	said := course.Say(s.lang, "state-"+state)
 	if state == "started" || state == "changed" {
 		said = fmt.Sprintf("%s %d/%d", said, passed, of)
 	}

@@ -14,8 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 	"orrery/internal/words"
 )
 
@@ -47,7 +46,7 @@ all that are left. Your answers are kept with your progress.`,
 				if err != nil {
 					return err
 				}
-				labs = []*manifest.Lab{lab}
+				labs = []*course.Lab{lab}
 			}
 			var questions []question
 			for _, lab := range labs {
@@ -63,12 +62,12 @@ all that are left. Your answers are kept with your progress.`,
 
 // question is a question with its place.
 type question struct {
-	*manifest.Question
-	lab    *manifest.Lab
+	*course.Question
+	lab    *course.Lab
 	number int
 }
 
-func questionsOf(lab *manifest.Lab) (questions []question) {
+func questionsOf(lab *course.Lab) (questions []question) {
 	for i := range lab.Questions {
 		questions = append(questions, question{&lab.Questions[i], lab, i + 1})
 	}
@@ -77,7 +76,7 @@ func questionsOf(lab *manifest.Lab) (questions []question) {
 
 // askFirst asks the questions of a lab that were never answered, if there is a terminal. Only an
 // interrupt is an error.
-func (s *session) askFirst(lab *manifest.Lab) error {
+func (s *session) askFirst(lab *course.Lab) error {
 	if !s.isTerminal() {
 		return nil
 	}
@@ -122,7 +121,7 @@ func (s *session) ask(questions []question) error {
 				right++
 			}
 			s.comment(q.Question, chosen)
-			err := s.update(q.lab, func(p *build.LabProgress) {
+			err := s.update(q.lab, func(p *course.LabProgress) {
 				if p.Answers == nil {
 					p.Answers = map[string]string{}
 				}
@@ -173,10 +172,10 @@ func letter(i int) string { return string(rune('a' + i)) }
 
 // answer reads an answer. It returns nil if the question is skipped; more is false at the end of
 // the input, or of ctx.
-func (s *session) answer(ctx context.Context, q *manifest.Question, input <-chan string) (chosen *manifest.Choice, more bool) {
+func (s *session) answer(ctx context.Context, q *course.Question, input <-chan string) (chosen *course.Choice, more bool) {
 	last := letter(len(q.Choices) - 1)
 	for {
-		fmt.Fprint(s.OutOrStdout(), manifest.Say(s.lang, "quiz-prompt", last))
+		fmt.Fprint(s.OutOrStdout(), course.Say(s.lang, "quiz-prompt", last))
 		select {
 		case <-ctx.Done():
 			fmt.Fprintln(s.OutOrStdout())
@@ -199,13 +198,13 @@ func (s *session) answer(ctx context.Context, q *manifest.Question, input <-chan
 
 // comment prints whether an answer is right, what was believed, why it is so, and what the
 // reference does.
-func (s *session) comment(q *manifest.Question, chosen *manifest.Choice) {
+func (s *session) comment(q *course.Question, chosen *course.Choice) {
 	out := s.OutOrStdout()
 	if right := q.Right(); chosen == right {
 		s.print("quiz-right")
 	} else {
 		s.print("quiz-wrong", right.In(s.lang))
-		belief := manifest.Say(s.lang, "quiz-belief", chosen.Belief.In(s.lang))
+		belief := course.Say(s.lang, "quiz-belief", chosen.Belief.In(s.lang))
 		fmt.Fprintln(out, s.paragraph(words.Text{English: belief, Chinese: belief}))
 	}
 	fmt.Fprintf(out, "%s\n", s.paragraph(q.Why))

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/program/programtest"
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 )
 
 // quiz runs lab with an input.
@@ -73,9 +73,9 @@ Right answers: 0 of 2
 	assert.Zero(t, code)
 	assert.Contains(t, stdout, "✔ 对。\n一个键只等一次。\n")
 	assert.True(t, strings.HasSuffix(stdout, "\n答对 1 题，共 1 题。\n跳过 1 题。\n"), stdout)
-	progress, _, err := build.FolderIn(dir).Progress()
+	progress, _, err := course.FolderIn(dir).Progress()
 	require.NoError(t, err)
-	assert.Equal(t, build.Progress{"04": {Answers: map[string]string{"order": "b", "again": "1"}}}, progress,
+	assert.Equal(t, course.Progress{"04": {Answers: map[string]string{"order": "b", "again": "1"}}}, progress,
 		"a question that is skipped keeps its answer")
 }
 
@@ -94,7 +94,7 @@ func TestStartAsksOnlyOnATerminal(t *testing.T) {
 	code, stdout, stderr := quiz(t, "a\n", "start", "04")
 	assert.Zero(t, code, stderr)
 	assert.NotContains(t, stdout, "question")
-	progress, _, err := build.FolderIn(dir).Progress()
+	progress, _, err := course.FolderIn(dir).Progress()
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"order": "a"}, progress["04"].Answers)
 }

@@ -12,7 +12,7 @@ import (
 	"orrery/cmd/lab/serve"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/causes"
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/play"
 	"orrery/internal/observe/web/view"
@@ -189,15 +189,15 @@ func (s *session) stopped(ctx context.Context) error {
 const executable = "program.exe"
 
 // build builds a program of the repository with the chosen pages. What does not compile is printed.
-func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary string) (*build.Overlay, error) {
-	lay, err := build.OverlayOf(s.folder.Repository, chosen.labs, s.folder.Of, s.here)
+func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary string) (*course.Overlay, error) {
+	lay, err := course.OverlayOf(s.folder.Repository, chosen.labs, s.folder.Of, s.here)
 	if err != nil {
 		return nil, usage(err)
 	}
 	if binary, err = filepath.Abs(binary); err != nil {
 		return nil, usage(err)
 	}
-	target := build.Build{Repository: s.folder.Repository, Package: pkg, Overlay: filepath.Join(dir, "overlay.json"), Version: chosen.version()}
+	target := course.Build{Repository: s.folder.Repository, Package: pkg, Overlay: filepath.Join(dir, "overlay.json"), Version: chosen.version()}
 	if err := lay.Write(target.Overlay); err != nil {
 		return nil, usage(err)
 	}
@@ -247,7 +247,7 @@ func (s *session) runScript(ctx context.Context, chosen *choice, dir string, o *
 }
 
 // showOutcome says how the run ended.
-func (s *session) showOutcome(chosen *choice, lay *build.Overlay, outcome play.Outcome) error {
+func (s *session) showOutcome(chosen *choice, lay *course.Overlay, outcome play.Outcome) error {
 	switch {
 	case outcome.OK && chosen.inProgram():
 		s.print("run-ok")
@@ -257,7 +257,7 @@ func (s *session) showOutcome(chosen *choice, lay *build.Overlay, outcome play.O
 		return nil
 	case outcome.Crashed:
 		s.print("run-crashed")
-		failure := check.Explain(build.Result{Output: outcome.Output}, lay)
+		failure := check.Explain(course.Result{Output: outcome.Output}, lay)
 		if failure.Kind == check.Ended { // it has said why
 			fmt.Fprintf(s.OutOrStdout(), "    %s\n", lastLine(outcome.Output))
 			break

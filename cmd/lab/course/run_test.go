@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/program"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/labtest"
-	"orrery/internal/lab/course/manifest"
 	"orrery/internal/observe/web/view"
 )
 
@@ -79,19 +79,19 @@ func TestTheWholeRuntimeNamesItsPages(t *testing.T) {
 }
 
 func TestTheFormOfAPageInTheBenchmark(t *testing.T) {
-	assert.Equal(t, "textbook", benchForm(manifest.Run{}))
-	assert.Equal(t, "inorder", benchForm(manifest.Run{Gears: "textbook,deltafifo=inorder"}))
+	assert.Equal(t, "textbook", benchForm(course.Run{}))
+	assert.Equal(t, "inorder", benchForm(course.Run{Gears: "textbook,deltafifo=inorder"}))
 }
 
 func TestAllUsesThePagesThatRun(t *testing.T) {
-	page := func(path, gears, program string) *manifest.Lab {
-		return &manifest.Lab{Files: []manifest.File{{Path: path}}, Run: manifest.Run{Gears: gears, Program: program}}
+	page := func(path, gears, program string) *course.Lab {
+		return &course.Lab{Files: []course.File{{Path: path}}, Run: course.Run{Gears: gears, Program: program}}
 	}
 	queue, fifo := page("queue/queue.go", "textbook", ""), page("deltafifo/fifo.go", "", "")
 	inorder, machines := page("deltafifo/inorder/fifo.go", "textbook,deltafifo=inorder", ""), page("examples/m/c.go", "", "examples/m")
 	harness := page("internal/lab/bench/p.go", "", "cmd/lab")
 	for _, c := range []struct {
-		run, lab *manifest.Lab
+		run, lab *course.Lab
 		want     bool
 	}{
 		{queue, fifo, true}, {fifo, queue, true}, {queue, inorder, false}, {inorder, fifo, false}, {inorder, queue, true},

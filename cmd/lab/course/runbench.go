@@ -8,9 +8,8 @@ import (
 	"strings"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/check"
-	"orrery/internal/lab/course/manifest"
 )
 
 // runBench measures the learner's page beside the fast form: "lab bench" of a laboratory that is
@@ -38,14 +37,14 @@ func (s *session) runBench(ctx context.Context, chosen *choice, dir string) erro
 	command.Stdout, command.Stderr = bare(s.OutOrStdout()), &failed
 	if err = command.Run(); err != nil && ctx.Err() == nil {
 		s.print("run-crashed")
-		check.Explain(build.Result{Output: failed.String()}, lay).Print(s.OutOrStdout(), s.lang, nil)
+		check.Explain(course.Result{Output: failed.String()}, lay).Print(s.OutOrStdout(), s.lang, nil)
 		return program.Exit(exitFailed)
 	}
 	return err
 }
 
 // benchForm returns the design of the learner's page in "lab bench": the form that the gears name.
-func benchForm(run manifest.Run) string {
+func benchForm(run course.Run) string {
 	_, form, found := strings.Cut(run.GearSet(), "=")
 	if !found {
 		return run.GearSet()

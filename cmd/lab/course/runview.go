@@ -17,7 +17,7 @@ import (
 
 	"orrery"
 	"orrery/internal/app/program"
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/play"
 	"orrery/internal/lab/demo"
@@ -27,7 +27,7 @@ import (
 
 // watched plays a script and shows its outcome. With --view it serves the page of the controller's
 // gears, from its first event until a signal.
-func (s *session) watched(ctx context.Context, chosen *choice, lay *build.Overlay, o *runOptions, config play.Config) error {
+func (s *session) watched(ctx context.Context, chosen *choice, lay *course.Overlay, o *runOptions, config play.Config) error {
 	if !o.view {
 		outcome, err := play.Play(ctx, config)
 		if err != nil {
@@ -66,7 +66,7 @@ func (s *session) watched(ctx context.Context, chosen *choice, lay *build.Overla
 }
 
 // written returns the pages with which the program was built.
-func written(lay *build.Overlay) (map[string]view.YourPage, error) {
+func written(lay *course.Overlay) (map[string]view.YourPage, error) {
 	pages := map[string]view.YourPage{}
 	for name, file := range lay.Pages {
 		text, err := os.ReadFile(file)
@@ -80,7 +80,7 @@ func written(lay *build.Overlay) (map[string]view.YourPage, error) {
 
 // lastWords returns the panic that ended the controller, or the first that it caught, and where in
 // the learner's pages it was; "" if there was none.
-func lastWords(outcome play.Outcome, lay *build.Overlay) string {
+func lastWords(outcome play.Outcome, lay *course.Overlay) string {
 	frames, text := check.LoggedPanic(outcome.Output, lay), ""
 	for line := range strings.Lines(outcome.Output) {
 		if outcome.Crashed && strings.HasPrefix(line, "panic: ") {

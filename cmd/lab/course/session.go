@@ -17,8 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 	"orrery/internal/words"
 )
 
@@ -60,8 +59,8 @@ type session struct {
 	lang words.Lang
 	// here is the current folder.
 	here   string
-	folder build.Folder
-	labs   []*manifest.Lab
+	folder course.Folder
+	labs   []*course.Lab
 }
 
 // open finds the repository and reads the labs.
@@ -77,26 +76,26 @@ func open(command *cobra.Command) (*session, error) {
 	if s.here, err = os.Getwd(); err != nil {
 		return nil, usage(err)
 	}
-	repository, err := build.FindRepository(s.here)
+	repository, err := course.FindRepository(s.here)
 	if err != nil {
 		return nil, s.refuse("no-repository")
 	}
-	s.folder = build.FolderIn(repository)
-	s.labs, err = manifest.LoadAll(repository)
+	s.folder = course.FolderIn(repository)
+	s.labs, err = course.LoadAll(repository)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, s.refuse("no-labs", manifest.Folder)
+		return nil, s.refuse("no-labs", course.LabsFolder)
 	}
 	return s, usage(err)
 }
 
 // refuse returns an error about usage or environment with a message.
 func (s *session) refuse(name string, arguments ...any) error {
-	return usage(errors.New(manifest.Say(s.lang, name, arguments...)))
+	return usage(errors.New(course.Say(s.lang, name, arguments...)))
 }
 
 // print writes a message.
 func (s *session) print(name string, arguments ...any) {
-	fmt.Fprintln(s.OutOrStdout(), manifest.Say(s.lang, name, arguments...))
+	fmt.Fprintln(s.OutOrStdout(), course.Say(s.lang, name, arguments...))
 }
 
 // show returns a path relative to the current folder.
@@ -108,14 +107,14 @@ func (s *session) show(path string) string {
 }
 
 // lab returns the lab that the arguments name, or the one in whose folder the learner is.
-func (s *session) lab(args []string) (*manifest.Lab, error) {
+func (s *session) lab(args []string) (*course.Lab, error) {
 	if len(args) == 0 {
 		if lab := s.around(); lab != nil {
 			return lab, nil
 		}
 		return nil, s.refuse("which-lab", s.CommandPath())
 	}
-	lab, near := manifest.Find(s.labs, args[0])
+	lab, near := course.Find(s.labs, args[0])
 	if lab != nil {
 		return lab, nil
 	}
@@ -130,14 +129,14 @@ func (s *session) lab(args []string) (*manifest.Lab, error) {
 }
 
 // around returns the lab in whose folder the learner is, or nil.
-func (s *session) around() *manifest.Lab {
-	for _, parent := range []string{s.folder.Dir, filepath.Join(s.folder.Repository, filepath.FromSlash(manifest.Folder))} {
+func (s *session) around() *course.Lab {
+	for _, parent := range []string{s.folder.Dir, filepath.Join(s.folder.Repository, filepath.FromSlash(course.LabsFolder))} {
 		relative, err := filepath.Rel(parent, s.here)
 		if err != nil || relative == "." || strings.HasPrefix(relative, "..") {
 			continue
 		}
 		name, _, _ := strings.Cut(filepath.ToSlash(relative), "/")
-		if lab, _ := manifest.Find(s.labs, name); lab != nil {
+		if lab, _ := course.Find(s.labs, name); lab != nil {
 			return lab
 		}
 	}
@@ -145,7 +144,7 @@ func (s *session) around() *manifest.Lab {
 }
 
 // started is lab for a lab that must have been started, and whose pages must be there.
-func (s *session) started(args []string) (*manifest.Lab, error) {
+func (s *session) started(args []string) (*course.Lab, error) {
 	lab, err := s.lab(args)
 	if err != nil {
 		return lab, err
@@ -157,7 +156,7 @@ func (s *session) started(args []string) (*manifest.Lab, error) {
 }
 
 // complete returns an error if one of the lab's pages is gone.
-func (s *session) complete(lab *manifest.Lab) error {
+func (s *session) complete(lab *course.Lab) error {
 	if page := s.folder.Gone(lab); page != "" {
 		return s.refuse("page-gone", s.show(page), lab.ID)
 	}
@@ -165,16 +164,16 @@ func (s *session) complete(lab *manifest.Lab) error {
 }
 
 // onLab makes the RunE of a command on a lab, which the arguments name.
-func onLab(run func(*session, *manifest.Lab) error) func(*cobra.Command, []string) error {
+func onLab(run func(*session, *course.Lab) error) func(*cobra.Command, []string) error {
 	return withLab((*session).lab, run)
 }
 
 // onStarted is onLab for a lab that must have been started.
-func onStarted(run func(*session, *manifest.Lab) error) func(*cobra.Command, []string) error {
+func onStarted(run func(*session, *course.Lab) error) func(*cobra.Command, []string) error {
 	return withLab((*session).started, run)
 }
 
-func withLab(find func(*session, []string) (*manifest.Lab, error), run func(*session, *manifest.Lab) error) func(*cobra.Command, []string) error {
+func withLab(find func(*session, []string) (*course.Lab, error), run func(*session, *course.Lab) error) func(*cobra.Command, []string) error {
 	return func(command *cobra.Command, args []string) error {
 		s, err := open(command)
 		if err != nil {
@@ -189,25 +188,25 @@ func withLab(find func(*session, []string) (*manifest.Lab, error), run func(*ses
 }
 
 // update changes the progress of a lab, and says when an unreadable file was put aside.
-func (s *session) update(lab *manifest.Lab, change func(*build.LabProgress)) error {
+func (s *session) update(lab *course.Lab, change func(*course.LabProgress)) error {
 	bad, err := s.folder.Update(lab.ID, change)
 	s.bad(bad)
 	return usage(err)
 }
 
 // progress returns the progress of a lab.
-func (s *session) progress(lab *manifest.Lab) (build.LabProgress, error) {
+func (s *session) progress(lab *course.Lab) (course.LabProgress, error) {
 	all, bad, err := s.folder.Progress()
 	s.bad(bad)
 	if err != nil || all[lab.ID] == nil {
-		return build.LabProgress{}, usage(err)
+		return course.LabProgress{}, usage(err)
 	}
 	return *all[lab.ID], nil
 }
 
 func (s *session) bad(file string) {
 	if file != "" {
-		fmt.Fprintln(s.ErrOrStderr(), manifest.Say(s.lang, "progress-bad", s.show(file)))
+		fmt.Fprintln(s.ErrOrStderr(), course.Say(s.lang, "progress-bad", s.show(file)))
 	}
 }
 

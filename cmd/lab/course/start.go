@@ -6,8 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 )
 
 func newStartCommand() *cobra.Command {
@@ -25,7 +24,7 @@ On a terminal it first asks the lab's questions that you have not answered, as
   lab start 08`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
-		RunE: onLab(func(s *session, lab *manifest.Lab) error {
+		RunE: onLab(func(s *session, lab *course.Lab) error {
 			if s.folder.Started(lab) {
 				return s.refuse("start-under-way", lab.ID, s.show(s.folder.Page(lab, lab.Files[0].Path)))
 			}
@@ -47,7 +46,7 @@ ending .bak-1 and so on.`,
   lab reset 08`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
-		RunE: onLab(func(s *session, lab *manifest.Lab) error {
+		RunE: onLab(func(s *session, lab *course.Lab) error {
 			if !s.folder.Started(lab) {
 				return s.refuse("not-started", lab.ID)
 			}
@@ -57,13 +56,13 @@ ending .bak-1 and so on.`,
 }
 
 // start writes the stub and says where it is.
-func (s *session) start(lab *manifest.Lab) error {
+func (s *session) start(lab *course.Lab) error {
 	backup, err := s.folder.Start(lab)
 	if err != nil {
 		return usage(err)
 	}
-	err = s.update(lab, func(p *build.LabProgress) {
-		*p = build.LabProgress{Started: time.Now().UTC().Truncate(time.Second), Answers: p.Answers}
+	err = s.update(lab, func(p *course.LabProgress) {
+		*p = course.LabProgress{Started: time.Now().UTC().Truncate(time.Second), Answers: p.Answers}
 	})
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/app/program/programtest"
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/labtest"
 )
 
@@ -55,7 +55,7 @@ func TestStartAsksWhatWasNeverAnswered(t *testing.T) {
 	assert.Contains(t, stdout, "question 2 of 2")
 	assert.NotContains(t, stdout, "question 1 of 2", "its answer is known")
 	assert.FileExists(t, filepath.Join(dir, yours))
-	progress, _, err := build.FolderIn(dir).Progress()
+	progress, _, err := course.FolderIn(dir).Progress()
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"order": "a", "again": "1"}, progress["04"].Answers)
 }

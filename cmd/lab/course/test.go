@@ -12,9 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/check"
-	"orrery/internal/lab/course/manifest"
 )
 
 func newTestCommand() *cobra.Command {
@@ -32,7 +31,7 @@ lab could not be tested.`,
   lab test 08`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
-		RunE: onStarted(func(s *session, lab *manifest.Lab) error {
+		RunE: onStarted(func(s *session, lab *course.Lab) error {
 			r, err := s.test(s.Context(), lab)
 			if err != nil {
 				return err
@@ -43,16 +42,16 @@ lab could not be tested.`,
 }
 
 // test tests a lab and records the result.
-func (s *session) test(ctx context.Context, lab *manifest.Lab) (*check.Report, error) {
+func (s *session) test(ctx context.Context, lab *course.Lab) (*check.Report, error) {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
-	toolchain, err := build.Look(ctx, s.folder.Repository)
+	toolchain, err := course.LookUpToolchain(ctx, s.folder.Repository)
 	if err != nil {
 		return nil, s.refuse("no-go", err)
 	}
 	onTerminal := columns(s.ErrOrStderr()) > 0
 	if onTerminal {
-		fmt.Fprint(s.ErrOrStderr(), manifest.Say(s.lang, "testing"))
+		fmt.Fprint(s.ErrOrStderr(), course.Say(s.lang, "testing"))
 	}
 	r, err := check.Run(ctx, check.Options{
 		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Race: toolchain.Race,
@@ -70,12 +69,12 @@ func (s *session) test(ctx context.Context, lab *manifest.Lab) (*check.Report, e
 }
 
 // record writes the result into the progress.
-func (s *session) record(lab *manifest.Lab, r *check.Report) error {
+func (s *session) record(lab *course.Lab, r *check.Report) error {
 	hash, err := s.hash(lab)
 	if err != nil {
 		return usage(err)
 	}
-	return s.update(lab, func(p *build.LabProgress) {
+	return s.update(lab, func(p *course.LabProgress) {
 		p.Fail(check.FailureOf(r))
 		p.Passed = time.Time{}
 		if r.Passed {
@@ -91,12 +90,12 @@ func (s *session) record(lab *manifest.Lab, r *check.Report) error {
 }
 
 // recordFailure writes the failure that lab hint is about.
-func (s *session) recordFailure(lab *manifest.Lab, failed *build.FailedTest) error {
-	return s.update(lab, func(p *build.LabProgress) { p.Fail(failed) })
+func (s *session) recordFailure(lab *course.Lab, failed *course.FailedTest) error {
+	return s.update(lab, func(p *course.LabProgress) { p.Fail(failed) })
 }
 
 // passes reports whether all steps of a lab have passed with the learner's pages as they are now.
-func (s *session) passes(lab *manifest.Lab) (bool, error) {
+func (s *session) passes(lab *course.Lab) (bool, error) {
 	progress, err := s.progress(lab)
 	if err != nil || progress.Passed.IsZero() {
 		return false, err
@@ -105,11 +104,11 @@ func (s *session) passes(lab *manifest.Lab) (bool, error) {
 	if err != nil {
 		return false, usage(err)
 	}
-	return !slices.ContainsFunc(lab.Tests.Steps, func(step manifest.Step) bool { return progress.Steps[step.Name] != hash }), nil
+	return !slices.ContainsFunc(lab.Tests.Steps, func(step course.Step) bool { return progress.Steps[step.Name] != hash }), nil
 }
 
 // hash returns the hash of the learner's pages.
-func (s *session) hash(lab *manifest.Lab) (string, error) {
+func (s *session) hash(lab *course.Lab) (string, error) {
 	sum := sha256.New()
 	for _, page := range lab.Files {
 		text, err := os.ReadFile(s.folder.Page(lab, page.Path))
@@ -123,7 +122,7 @@ func (s *session) hash(lab *manifest.Lab) (string, error) {
 
 // showReport prints a report, after a success what was built, and returns the exit code as an
 // error.
-func (s *session) showReport(lab *manifest.Lab, r *check.Report) error {
+func (s *session) showReport(lab *course.Lab, r *check.Report) error {
 	r.Print(s.OutOrStdout(), s.lang)
 	if !r.Passed {
 		return program.Exit(exitFailed)

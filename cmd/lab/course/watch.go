@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 
 	"orrery/internal/app/program"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/check"
-	"orrery/internal/lab/course/manifest"
 )
 
 func newWatchCommand() *cobra.Command {
@@ -28,7 +28,7 @@ the reference, n goes to the next lab, q quits. Ctrl-C ends what a key began.`,
   lab watch 08`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
-		RunE: onStarted(func(s *session, lab *manifest.Lab) error {
+		RunE: onStarted(func(s *session, lab *course.Lab) error {
 			in, ok := s.InOrStdin().(*os.File)
 			out, ok2 := bare(s.OutOrStdout()).(*os.File)
 			if !ok || !ok2 || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
@@ -75,7 +75,7 @@ const (
 )
 
 // watch tests the lab after each change of its files, and obeys keys.
-func (s *session) watch(ctx context.Context, lab *manifest.Lab, keys <-chan byte) error {
+func (s *session) watch(ctx context.Context, lab *course.Lab, keys <-chan byte) error {
 	tested := ""
 	for {
 		if hash, err := s.hash(lab); err == nil && hash != tested {
@@ -100,7 +100,7 @@ func (s *session) watch(ctx context.Context, lab *manifest.Lab, keys <-chan byte
 }
 
 // quickTest tests without the race detector and go vet.
-func (s *session) quickTest(ctx context.Context, lab *manifest.Lab) {
+func (s *session) quickTest(ctx context.Context, lab *course.Lab) {
 	r, err := check.Run(ctx, check.Options{
 		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Quick: true,
 	})
@@ -125,7 +125,7 @@ func (s *session) quickTest(ctx context.Context, lab *manifest.Lab) {
 var commands = map[byte][]string{'h': {"hint"}, 't': {"test"}, 'r': {"run"}, 'v': {"run", "--view"}, 'd': {"diff"}}
 
 // obey calls the command of a key. Ctrl-C and q end it: the terminal sends no signal.
-func (s *session) obey(ctx context.Context, lab *manifest.Lab, key byte, keys <-chan byte) {
+func (s *session) obey(ctx context.Context, lab *course.Lab, key byte, keys <-chan byte) {
 	if commands[key] == nil {
 		return
 	}
@@ -158,7 +158,7 @@ func (s *session) obey(ctx context.Context, lab *manifest.Lab, key byte, keys <-
 }
 
 // next returns the next lab that was started, or the same.
-func (s *session) next(lab *manifest.Lab) *manifest.Lab {
+func (s *session) next(lab *course.Lab) *course.Lab {
 	found := false
 	for _, each := range append(s.labs, s.labs...) {
 		if found && s.folder.Started(each) {

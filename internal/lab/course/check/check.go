@@ -15,14 +15,13 @@ import (
 	"sync"
 	"time"
 
-	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 )
 
 // Options say what is tested and how.
 type Options struct {
 	Repository string
-	Lab        *manifest.Lab
+	Lab        *course.Lab
 	// Folder has the learner's files, at their paths in the repository.
 	Folder string
 	// From is the folder relative to which paths are shown.
@@ -38,7 +37,7 @@ type Options struct {
 // Run tests the learner's files. A page that does not compile is a report, not an error.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
-	lay, err := build.NewOverlay(o.Repository, o.Lab, o.Folder, o.From)
+	lay, err := course.NewOverlay(o.Repository, o.Lab, o.Folder, o.From)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +59,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 // Stubs returns the functions that are still stubs. A page that cannot be parsed has none.
 func Stubs(o Options) ([]Frame, error) {
-	lay, err := build.NewOverlay(o.Repository, o.Lab, o.Folder, o.From)
+	lay, err := course.NewOverlay(o.Repository, o.Lab, o.Folder, o.From)
 	if err != nil {
 		return nil, err
 	}
@@ -81,12 +80,12 @@ func (o Options) show(name string) string {
 // page is a page of the lab: the reference, and the learner's form.
 type page struct {
 	name        string
-	base, yours *build.Page
+	base, yours *course.Page
 }
 
 // read parses the learner's pages and compares them with the reference. A page that cannot be
 // parsed is left to the compiler.
-func (o Options) read(lay *build.Overlay, r *Report) (pages []page, err error) {
+func (o Options) read(lay *course.Overlay, r *Report) (pages []page, err error) {
 	for _, file := range o.Lab.Files {
 		base, err := parse(filepath.Join(o.Repository, filepath.FromSlash(file.Path)))
 		if err != nil {
@@ -107,26 +106,26 @@ func (o Options) read(lay *build.Overlay, r *Report) (pages []page, err error) {
 	return pages, nil
 }
 
-func parse(file string) (*build.Page, error) {
+func parse(file string) (*course.Page, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	return build.Parse(file, text)
+	return course.ParsePage(file, text)
 }
 
-func frame(lay *build.Overlay, name string, f build.Function) Frame {
+func frame(lay *course.Overlay, name string, f course.Function) Frame {
 	return Frame{Place: Place{File: lay.Show(name), Line: f.Line}, Function: f.Name}
 }
 
 // test builds the tests and runs the steps, with go vet beside.
-func (o Options) test(ctx context.Context, lay *build.Overlay, pages []page, r *Report) error {
+func (o Options) test(ctx context.Context, lay *course.Overlay, pages []page, r *Report) error {
 	dir, err := os.MkdirTemp("", "orrery-lab-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	target := build.Build{Repository: o.Repository, Package: o.Lab.Package(), Overlay: filepath.Join(dir, "overlay.json"), Race: o.Race}
+	target := course.Build{Repository: o.Repository, Package: o.Lab.Package(), Overlay: filepath.Join(dir, "overlay.json"), Race: o.Race}
 	if err := lay.Write(target.Overlay); err != nil {
 		return err
 	}
@@ -136,8 +135,8 @@ func (o Options) test(ctx context.Context, lay *build.Overlay, pages []page, r *
 	if !o.Quick {
 		vet.Go(func() { findings, vetError = target.Vet(ctx) })
 	}
-	tests := build.Tests{
-		Binary: filepath.Join(dir, "lab.test"), Dir: build.PackageDir(o.Repository, o.Lab), LimitFactor: o.LimitFactor,
+	tests := course.TestBinary{
+		Binary: filepath.Join(dir, "lab.test"), Dir: course.PackageDir(o.Repository, o.Lab), LimitFactor: o.LimitFactor,
 	}
 	output, ok, err := target.Test(ctx, tests.Binary)
 	if err == nil && ok {
@@ -156,7 +155,7 @@ func (o Options) test(ctx context.Context, lay *build.Overlay, pages []page, r *
 }
 
 // run runs the steps.
-func (o Options) run(ctx context.Context, tests build.Tests, lay *build.Overlay, pages []page, r *Report) error {
+func (o Options) run(ctx context.Context, tests course.TestBinary, lay *course.Overlay, pages []page, r *Report) error {
 	for i, step := range o.Lab.Tests.Steps {
 		result, err := tests.Run(ctx, step, o.Lab.Tests.Steps[:i])
 		if err != nil {
@@ -183,7 +182,7 @@ func (o Options) run(ctx context.Context, tests build.Tests, lay *build.Overlay,
 // suspects returns the functions that a failure points at: those that the planted wrong solutions
 // with its hint change, or without a hint those with its test. A failure that is like none of them
 // points at the functions of its step.
-func suspects(lab *manifest.Lab, pages []page, step manifest.Step, r *Report) (names []string) {
+func suspects(lab *course.Lab, pages []page, step course.Step, r *Report) (names []string) {
 	for _, mutant := range lab.Mutants {
 		if r.Hint == mutant.Hint || r.Hint == "" && r.Failure.Test == mutant.KilledBy {
 			names = append(names, changed(mutant, pages)...)
@@ -196,7 +195,7 @@ func suspects(lab *manifest.Lab, pages []page, step manifest.Step, r *Report) (n
 }
 
 // changed returns the functions of the reference that a planted wrong solution changes.
-func changed(mutant manifest.Mutant, pages []page) (names []string) {
+func changed(mutant course.Mutant, pages []page) (names []string) {
 	for _, edit := range mutant.Edits {
 		for _, page := range pages {
 			before, _, found := strings.Cut(string(page.base.Text), edit.Find)
@@ -212,7 +211,7 @@ func changed(mutant manifest.Mutant, pages []page) (names []string) {
 }
 
 // look returns where functions are in the learner's pages, in the order of the names.
-func look(lay *build.Overlay, pages []page, names []string) (frames []Frame) {
+func look(lay *course.Overlay, pages []page, names []string) (frames []Frame) {
 	for _, name := range names {
 		for _, page := range pages {
 			f, found := page.yours.Function(name)
@@ -225,15 +224,15 @@ func look(lay *build.Overlay, pages []page, names []string) (frames []Frame) {
 }
 
 // FailureOf returns the failure of a report for the learner's progress, or nil.
-func FailureOf(r *Report) *build.FailedTest {
+func FailureOf(r *Report) *course.FailedTest {
 	switch {
 	case len(r.Build) > 0 || r.NoModule != "":
-		return &build.FailedTest{Output: string(Build)}
+		return &course.FailedTest{Output: string(Build)}
 	case r.Failure == nil && len(r.Vet) > 0:
-		return &build.FailedTest{Output: string(Vet)}
+		return &course.FailedTest{Output: string(Vet)}
 	case r.Failure == nil:
 		return nil
 	}
-	return &build.FailedTest{Test: r.Failure.Test,
+	return &course.FailedTest{Test: r.Failure.Test,
 		Output: strings.Join(append([]string{string(r.Failure.Kind)}, r.Failure.Lines...), "\n")}
 }

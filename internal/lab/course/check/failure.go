@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 )
 
 // Kind is how a step failed.
@@ -60,7 +60,7 @@ type Paths interface {
 }
 
 // Explain returns what the output of a failed step says.
-func Explain(result build.Result, paths Paths) *Failure {
+func Explain(result course.Result, paths Paths) *Failure {
 	f := &Failure{Kind: Assertion, Step: result.Step, Limit: result.Limit.Seconds()}
 	spoken, line, dump := fatal(result.Output)
 	tests := parseTests(spoken)
@@ -91,7 +91,7 @@ func Explain(result build.Result, paths Paths) *Failure {
 		f.Kind, f.Stacks = Deadlock, dumpStacks(dump, paths)
 		f.Lines, f.Asserted = said(tests.lines[tests.running], paths)
 	default:
-		if name, ok := build.UnwrittenIn(line); ok {
+		if name, ok := course.UnwrittenIn(line); ok {
 			f.Kind, f.Function = Unwritten, strings.TrimSuffix(name, " [recovered")
 			return f
 		}
@@ -105,7 +105,7 @@ func Explain(result build.Result, paths Paths) *Failure {
 // explainTest explains a test that has failed by itself. Some suites catch a panic of the gear and
 // report it with its stack.
 func (f *Failure) explainTest(lines []string, paths Paths) {
-	if name, ok := build.UnwrittenIn(strings.Join(lines, "\n")); ok {
+	if name, ok := course.UnwrittenIn(strings.Join(lines, "\n")); ok {
 		f.Kind, f.Function = Unwritten, name
 		return
 	}

@@ -4,8 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 	"orrery/internal/words"
 )
 
@@ -24,11 +23,11 @@ type Hint struct {
 	// Repeated reports that all rungs have been shown before.
 	Repeated bool
 	// Shown records in the progress that the hint was shown.
-	Shown func(*build.LabProgress)
+	Shown func(*course.LabProgress)
 }
 
 // hintFor returns the first state-aware hint for a failure, or nil.
-func hintFor(lab *manifest.Lab, failed *build.FailedTest) *manifest.StateHint {
+func hintFor(lab *course.Lab, failed *course.FailedTest) *course.StateHint {
 	if failed == nil {
 		return nil
 	}
@@ -48,20 +47,20 @@ var troubles = []Kind{Unwritten, Build, Vet, Race, Hang, Deadlock, Memory, Ended
 // lab, one more at each call. The hint about a failure is shown once, until the failure changes. If
 // the lab has no hint about a failure that is one of the troubles, Next once names only the
 // failure, and uses no rung for it.
-func Next(lab *manifest.Lab, progress build.LabProgress) Hint {
+func Next(lab *course.Lab, progress course.LabProgress) Hint {
 	match := hintFor(lab, progress.Failed)
 	if match != nil && progress.HintShown != match.ID {
-		return Hint{Text: match.Text, Test: match.Test, Shown: func(p *build.LabProgress) { p.HintShown = match.ID }}
+		return Hint{Text: match.Text, Test: match.Test, Shown: func(p *course.LabProgress) { p.HintShown = match.ID }}
 	}
 	last := len(lab.Hints.Rungs)
 	rung := min(progress.Hints+1, last)
 	kind := Kind(progress.Failed.Kind())
 	if match == nil && slices.Contains(troubles, kind) && progress.HintShown != string(kind) {
-		return Hint{Rung: rung, Trouble: kind, Shown: func(p *build.LabProgress) { p.HintShown = string(kind) }}
+		return Hint{Rung: rung, Trouble: kind, Shown: func(p *course.LabProgress) { p.HintShown = string(kind) }}
 	}
 	return Hint{
 		Text: lab.Hints.Rungs[rung-1], Rung: rung, Repeated: progress.Hints >= last,
 		General: match == nil && kind != "" && !slices.Contains(troubles, kind),
-		Shown:   func(p *build.LabProgress) { p.Hints = rung },
+		Shown:   func(p *course.LabProgress) { p.Hints = rung },
 	}
 }

@@ -5,14 +5,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/labtest"
 )
 
 func TestHintsComeOneByOne(t *testing.T) {
 	lab := labtest.Lab(t, labtest.Repository(t))
-	var progress build.LabProgress
+	var progress course.LabProgress
 	next := func() string {
 		hint := check.Next(lab, progress)
 		hint.Shown(&progress)
@@ -22,12 +22,12 @@ func TestHintsComeOneByOne(t *testing.T) {
 		return hint.English
 	}
 	assert.Equal(t, "one", next(), "without a failure")
-	progress.Failed = &build.FailedTest{Test: "TestContract/sum", Output: "assertion\nthe sum of 2 and 3 is 3, not 5"}
+	progress.Failed = &course.FailedTest{Test: "TestContract/sum", Output: "assertion\nthe sum of 2 and 3 is 3, not 5"}
 	assert.Equal(t, "It keeps the last only.", next(), "a failure has a hint of its own")
 	assert.Equal(t, "two", next())
-	progress.Failed = &build.FailedTest{Test: "TestContract/sum", Output: "assertion\nthe sum of 2 and 3 is 4, not 5"}
+	progress.Failed = &course.FailedTest{Test: "TestContract/sum", Output: "assertion\nthe sum of 2 and 3 is 4, not 5"}
 	assert.Equal(t, "Wrong.", next(), "another failure")
-	progress.Failed = &build.FailedTest{Test: "TestContract/twice"}
+	progress.Failed = &course.FailedTest{Test: "TestContract/twice"}
 	assert.Equal(t, "three", next(), "a failure without a hint")
 	assert.Equal(t, "three again", next())
 	assert.Equal(t, 3, progress.Hints)
@@ -37,19 +37,19 @@ func TestHintsComeOneByOne(t *testing.T) {
 // or the call is repeated.
 func TestTroubleUsesNoRung(t *testing.T) {
 	lab := labtest.Lab(t, labtest.Repository(t))
-	var progress build.LabProgress
+	var progress course.LabProgress
 	next := func() check.Hint {
 		hint := check.Next(lab, progress)
 		hint.Shown(&progress)
 		return hint
 	}
-	broken := &build.FailedTest{Output: "build"}
+	broken := &course.FailedTest{Output: "build"}
 	for i, c := range []struct {
-		failed  *build.FailedTest
+		failed  *course.FailedTest
 		trouble check.Kind
 	}{
-		{&build.FailedTest{Output: "unwritten"}, check.Unwritten}, {broken, check.Build}, {broken, check.Build}, {&build.FailedTest{Test: "TestContract/twice", Output: "race"}, check.Race},
-		{&build.FailedTest{Test: "TestContract/twice", Output: "hang\nline"}, check.Hang}, {&build.FailedTest{Output: "vet"}, check.Vet},
+		{&course.FailedTest{Output: "unwritten"}, check.Unwritten}, {broken, check.Build}, {broken, check.Build}, {&course.FailedTest{Test: "TestContract/twice", Output: "race"}, check.Race},
+		{&course.FailedTest{Test: "TestContract/twice", Output: "hang\nline"}, check.Hang}, {&course.FailedTest{Output: "vet"}, check.Vet},
 	} {
 		progress.Fail(c.failed)
 		hint := next()
@@ -62,8 +62,8 @@ func TestTroubleUsesNoRung(t *testing.T) {
 	assert.Empty(t, hint.Trouble, "the second call shows a hint")
 	assert.Equal(t, "one", hint.English)
 
-	progress.Fail(&build.FailedTest{Test: "TestContract/sum", Output: "deadlock"})
+	progress.Fail(&course.FailedTest{Test: "TestContract/sum", Output: "deadlock"})
 	assert.Equal(t, "Wrong.", next().English, "the lab has a hint for it")
-	progress.Fail(&build.FailedTest{Test: "TestContract/sum", Output: "deadlock\nagain"})
+	progress.Fail(&course.FailedTest{Test: "TestContract/sum", Output: "deadlock\nagain"})
 	assert.Equal(t, "two", next().English)
 }

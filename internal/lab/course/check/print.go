@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 	"orrery/internal/words"
 )
 
@@ -72,12 +72,12 @@ var marks = map[State]string{Passed: "✔", Failed: "✘", Open: "·"}
 
 // Print writes the report for a learner.
 func (r *Report) Print(w io.Writer, lang words.Lang) {
-	say := func(name string, arguments ...any) { fmt.Fprintln(w, manifest.Say(lang, name, arguments...)) }
+	say := func(name string, arguments ...any) { fmt.Fprintln(w, course.Say(lang, name, arguments...)) }
 	var strip []string
 	for _, step := range r.Steps {
 		strip = append(strip, marks[step.State]+" "+step.Name)
 	}
-	fmt.Fprintf(w, "  %s   %s\n", strings.Join(strip, "   "), manifest.Say(lang, "steps-done", r.Done(), len(r.Steps), r.Seconds))
+	fmt.Fprintf(w, "  %s   %s\n", strings.Join(strip, "   "), course.Say(lang, "steps-done", r.Done(), len(r.Steps), r.Seconds))
 	r.PrintBuild(w, lang)
 	if r.Failure != nil {
 		r.Failure.Print(w, lang, r.Unwritten)
@@ -109,11 +109,11 @@ func (r *Report) Print(w io.Writer, lang words.Lang) {
 // PrintBuild writes why the build failed.
 func (r *Report) PrintBuild(w io.Writer, lang words.Lang) {
 	if r.NoModule != "" {
-		fmt.Fprintln(w, manifest.Say(lang, "no-module", r.NoModule))
+		fmt.Fprintln(w, course.Say(lang, "no-module", r.NoModule))
 		return
 	}
 	if len(r.Build) > 0 {
-		fmt.Fprintln(w, manifest.Say(lang, "does-not-compile"))
+		fmt.Fprintln(w, course.Say(lang, "does-not-compile"))
 		printErrors(w, r.Build)
 	}
 }
@@ -133,7 +133,7 @@ func printErrors(w io.Writer, errors []BuildError) {
 
 // Print writes the failure. unwritten are the functions that are still stubs.
 func (f *Failure) Print(w io.Writer, lang words.Lang, unwritten []Frame) {
-	say := func(name string, arguments ...any) { fmt.Fprintln(w, manifest.Say(lang, name, arguments...)) }
+	say := func(name string, arguments ...any) { fmt.Fprintln(w, course.Say(lang, name, arguments...)) }
 	if f.Kind == Unwritten {
 		at := f.Function
 		for _, each := range unwritten {
@@ -179,11 +179,11 @@ func (f *Failure) Print(w io.Writer, lang words.Lang, unwritten []Frame) {
 func (f *Failure) printStack(w io.Writer, lang words.Lang, stack Stack) {
 	switch {
 	case f.Kind == Race && stack.What == "read":
-		fmt.Fprintf(w, "    %s\n", manifest.Say(lang, "race-read"))
+		fmt.Fprintf(w, "    %s\n", course.Say(lang, "race-read"))
 	case f.Kind == Race:
-		fmt.Fprintf(w, "    %s\n", manifest.Say(lang, "race-write"))
+		fmt.Fprintf(w, "    %s\n", course.Say(lang, "race-write"))
 	case f.Kind != Panic:
-		fmt.Fprintf(w, "    %s\n", manifest.Say(lang, "goroutines-wait", stack.Count, stack.What))
+		fmt.Fprintf(w, "    %s\n", course.Say(lang, "goroutines-wait", stack.Count, stack.What))
 	}
 	PrintFrames(w, stack.Frames)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/words"
 )
@@ -64,10 +64,10 @@ func TestRows(t *testing.T) {
 		}}
 		switch d.Cmd {
 		case "explain":
-			r.Failure = check.Explain(build.Result{Step: "drain", Output: d.Input, Limit: 10 * time.Second}, p)
+			r.Failure = check.Explain(course.Result{Step: "drain", Output: d.Input, Limit: 10 * time.Second}, p)
 			r.Unwritten = []check.Frame{{Place: check.Place{File: p.Show("queue/queue.go"), Line: 96}, Function: "Queue.Done"}}
 		case "hungry":
-			r.Failure = check.Explain(build.Result{Step: "drain", Output: d.Input, Hungry: true}, p)
+			r.Failure = check.Explain(course.Result{Step: "drain", Output: d.Input, Hungry: true}, p)
 		case "compile":
 			r.Build, r.NoModule = check.Compiler(d.Input, p)
 		case "vet":

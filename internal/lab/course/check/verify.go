@@ -9,14 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 )
 
 // subject is a lab that is verified.
 type subject struct {
 	repository string
-	lab        *manifest.Lab
+	lab        *course.Lab
 	// dir is a folder for files of the checks.
 	dir string
 	// race reports whether the race detector is there.
@@ -39,8 +38,8 @@ var checks = []entry{
 
 // Verify is "lab verify": it checks the labs themselves, and writes a line for each check, with its
 // seconds. ok reports that nothing is wrong.
-func Verify(ctx context.Context, repository string, labs []*manifest.Lab, out io.Writer) (ok bool, err error) {
-	toolchain, err := build.Look(ctx, repository)
+func Verify(ctx context.Context, repository string, labs []*course.Lab, out io.Writer) (ok bool, err error) {
+	toolchain, err := course.LookUpToolchain(ctx, repository)
 	if err != nil {
 		return false, err
 	}
@@ -93,7 +92,7 @@ func (s *subject) verify(ctx context.Context, out io.Writer) (failed string, err
 
 // version writes a version of the lab's pages into a folder of its own. change gets each page of
 // the reference.
-func (s *subject) version(name string, change func(page manifest.File, text []byte) ([]byte, error)) (folder string, err error) {
+func (s *subject) version(name string, change func(page course.File, text []byte) ([]byte, error)) (folder string, err error) {
 	folder = filepath.Join(s.dir, name)
 	for _, page := range s.lab.Files {
 		text, err := os.ReadFile(filepath.Join(s.repository, filepath.FromSlash(page.Path)))

@@ -9,15 +9,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/labtest"
-	"orrery/internal/lab/course/manifest"
 )
 
 func TestASoundLabPasses(t *testing.T) {
 	t.Setenv("CGO_ENABLED", "0")
 	repository := labtest.Repository(t)
 	var out strings.Builder
-	ok, err := Verify(t.Context(), repository, []*manifest.Lab{labtest.Lab(t, repository)}, &out)
+	ok, err := Verify(t.Context(), repository, []*course.Lab{labtest.Lab(t, repository)}, &out)
 	require.NoError(t, err)
 	assert.True(t, ok, out.String())
 	assert.Equal(t, len(checks), strings.Count(out.String(), "✔"), out.String())
@@ -32,7 +32,7 @@ func TestFailedChecksAreNamedAtTheEnd(t *testing.T) {
 	require.NoError(t, err)
 	labtest.Write(t, file, strings.Replace(string(text), "!= 5", "!= 6", 1))
 	var out strings.Builder
-	ok, err := Verify(t.Context(), repository, []*manifest.Lab{labtest.Lab(t, repository)}, &out)
+	ok, err := Verify(t.Context(), repository, []*course.Lab{labtest.Lab(t, repository)}, &out)
 	require.NoError(t, err)
 	assert.False(t, ok)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")

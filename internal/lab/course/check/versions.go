@@ -12,8 +12,7 @@ import (
 	"sync"
 
 	"orrery/internal/lab/causes"
-	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/play"
 	"orrery/internal/words"
 )
@@ -31,7 +30,7 @@ func (s *subject) options(folder string, race bool) Options {
 }
 
 // unchanged is the reference.
-func unchanged(_ manifest.File, text []byte) ([]byte, error) { return text, nil }
+func unchanged(_ course.File, text []byte) ([]byte, error) { return text, nil }
 
 // referencePasses: the reference passes every step, and no test is missing.
 func referencePasses(ctx context.Context, s *subject) ([]string, error) {
@@ -71,8 +70,8 @@ func summary(r *Report) string {
 
 // stubFails: the stub passes vet, and its tests fail because something is still to write.
 func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
-	folder, err := s.version("stub", func(page manifest.File, text []byte) ([]byte, error) {
-		p, err := build.Parse(page.Path, text)
+	folder, err := s.version("stub", func(page course.File, text []byte) ([]byte, error) {
+		p, err := course.ParsePage(page.Path, text)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +105,7 @@ func mutantsDie(ctx context.Context, s *subject) ([]string, error) {
 	}
 	return parallel(len(s.lab.Mutants), func(i int) (string, error) {
 		mutant := s.lab.Mutants[i]
-		folder, err := s.version("mutant-"+mutant.ID, func(page manifest.File, text []byte) ([]byte, error) {
+		folder, err := s.version("mutant-"+mutant.ID, func(page course.File, text []byte) ([]byte, error) {
 			changed, err := mutant.Mutate(page.Path, string(text))
 			return []byte(changed), err
 		})
@@ -129,7 +128,7 @@ func mutantsDie(ctx context.Context, s *subject) ([]string, error) {
 }
 
 // hintsFor returns a line for each hint for a test, in the order in which they are tried.
-func hintsFor(lab *manifest.Lab, test string) (lines string) {
+func hintsFor(lab *course.Lab, test string) (lines string) {
 	for _, hint := range lab.Hints.State {
 		if hint.Test == test {
 			lines += fmt.Sprintf("\n  %s: %q", hint.ID, hint.Output)
@@ -168,11 +167,11 @@ func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	lay, err := build.NewOverlay(s.repository, s.lab, folder, s.repository)
+	lay, err := course.NewOverlay(s.repository, s.lab, folder, s.repository)
 	if err != nil {
 		return nil, err
 	}
-	target := build.Build{Repository: s.repository, Package: run.Package(), Overlay: filepath.Join(folder, "overlay.json")}
+	target := course.Build{Repository: s.repository, Package: run.Package(), Overlay: filepath.Join(folder, "overlay.json")}
 	if err := lay.Write(target.Overlay); err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 )
 
 // Page is the path of the lab's page.
@@ -144,9 +144,9 @@ func Repository(t testing.TB) string {
 }
 
 // Lab returns the lab of the repository.
-func Lab(t testing.TB, repository string) *manifest.Lab {
+func Lab(t testing.TB, repository string) *course.Lab {
 	t.Helper()
-	labs, err := manifest.LoadAll(repository)
+	labs, err := course.LoadAll(repository)
 	require.NoError(t, err)
 	require.Len(t, labs, 1)
 	return labs[0]

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"orrery/internal/lab/causes"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 	"orrery/internal/why"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -25,7 +25,7 @@ func (p *player) namespaces() *restclient.Resource[*api.Unstructured] {
 }
 
 // fill creates namespaces with config maps and pods in them.
-func (p *player) fill(ctx context.Context, f manifest.Fill) error {
+func (p *player) fill(ctx context.Context, f course.Fill) error {
 	p.filled[f.Prefix] = f
 	return p.each(ctx, f.Prefix, func(name string) error {
 		err := p.createNamespace(ctx, name)
@@ -67,7 +67,7 @@ func (p *player) each(ctx context.Context, prefix string, f func(name string) er
 }
 
 // touch updates each namespace and each pod several times.
-func (p *player) touch(ctx context.Context, t manifest.Touch) error {
+func (p *player) touch(ctx context.Context, t course.Touch) error {
 	for i := range t.Times {
 		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"touched":"%d"}}}`, i)
 		touch := func(objects *restclient.Resource[*api.Unstructured], name string) error {
@@ -106,7 +106,7 @@ func (p *player) end(text string) error {
 }
 
 // pause lets time pass while the controller works.
-func (p *player) pause(ctx context.Context, d manifest.Duration) error {
+func (p *player) pause(ctx context.Context, d course.Duration) error {
 	err := p.until(ctx, d.Duration, func() (bool, error) { return false, nil })
 	if errors.Is(err, errTooLong) {
 		return nil
@@ -115,7 +115,7 @@ func (p *player) pause(ctx context.Context, d manifest.Duration) error {
 }
 
 // gone waits until no namespace with the prefix is left.
-func (p *player) gone(ctx context.Context, g manifest.Gone) error {
+func (p *player) gone(ctx context.Context, g course.Gone) error {
 	var left int
 	all := p.filled[g.Prefix].Namespaces
 	err := p.until(ctx, p.limit(g.Within.Duration), func() (bool, error) {
@@ -143,7 +143,7 @@ func (p *player) gone(ctx context.Context, g manifest.Gone) error {
 }
 
 // metric waits until a metric is within its limits.
-func (p *player) metric(ctx context.Context, m manifest.Metric) error {
+func (p *player) metric(ctx context.Context, m course.Metric) error {
 	var value float64
 	var missing bool // a series begins with its first value
 	err := p.until(ctx, p.limit(m.Within.Duration), func() (bool, error) {
@@ -171,7 +171,7 @@ func (p *player) metric(ctx context.Context, m manifest.Metric) error {
 var errNoMetric = errors.New("the controller has no metric")
 
 // limits returns the limits of a metric as a text.
-func limits(m manifest.Metric) string {
+func limits(m course.Metric) string {
 	var parts []string
 	if m.AtLeast != nil {
 		parts = append(parts, fmt.Sprint("≥ ", *m.AtLeast))
@@ -216,7 +216,7 @@ func (p *process) metric(name string) (sum float64, err error) {
 // stuck sets up a namespace of lab 13, with the seed of the learner's verdicts, and ends the
 // situation of an earlier action before. It prints what a user sees, and if the verdicts have
 // passed, what "orrery why" proves.
-func (p *player) stuck(ctx context.Context, s manifest.Stuck) error {
+func (p *player) stuck(ctx context.Context, s course.Stuck) error {
 	if !causes.IsOfCourse(s.Namespace) {
 		return fmt.Errorf("lab 13 has no namespace %q", s.Namespace)
 	}

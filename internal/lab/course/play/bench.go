@@ -15,7 +15,7 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/report"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 )
 
 // benchLimit is how long the benchmarks of one action may take. They take some seconds.
@@ -32,7 +32,7 @@ type measurement struct {
 }
 
 // bench measures the designs with the program and prints the medians of its rounds.
-func (p *player) bench(ctx context.Context, b manifest.Bench) error {
+func (p *player) bench(ctx context.Context, b course.Bench) error {
 	measured, err := p.measure(ctx, b)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (m measurement) value(name string) float64 {
 }
 
 // measure runs the program.
-func (p *player) measure(ctx context.Context, b manifest.Bench) ([]measurement, error) {
+func (p *player) measure(ctx context.Context, b course.Bench) ([]measurement, error) {
 	limited, cancel := context.WithTimeout(ctx, p.limit(benchLimit))
 	defer cancel()
 	designs := strings.Join(b.Designs, ",")

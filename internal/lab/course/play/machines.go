@@ -12,7 +12,7 @@ import (
 
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -21,7 +21,7 @@ import (
 const killedCode = 137
 
 // start starts the program of the lab.
-func (p *player) start(s manifest.Start) (err error) {
+func (p *player) start(s course.Start) (err error) {
 	var arguments []string
 	for _, argument := range slices.Concat(p.Run.Args, s.Args) {
 		arguments = append(arguments, os.Expand(argument, func(string) string { return p.state }))
@@ -33,7 +33,7 @@ func (p *player) start(s manifest.Start) (err error) {
 }
 
 // killed waits until the program has ended with the exit code of a killed program.
-func (p *player) killed(ctx context.Context, limit manifest.Duration) error {
+func (p *player) killed(ctx context.Context, limit course.Duration) error {
 	err := p.until(ctx, p.limit(limit.Duration), func() (bool, error) { return false, nil })
 	switch {
 	case errors.Is(err, errTooLong):
@@ -78,7 +78,7 @@ func (p *player) createMachine(ctx context.Context, name string) error {
 }
 
 // compareMachines waits until the VirtualMachines and the servers are the wanted ones.
-func (p *player) compareMachines(ctx context.Context, want manifest.Machines) error {
+func (p *player) compareMachines(ctx context.Context, want course.Machines) error {
 	var objects, servers []string
 	err := p.until(ctx, p.limit(want.Within.Duration), func() (bool, error) {
 		list, err := p.vms().List(ctx, api.ListOptions{})
@@ -111,7 +111,7 @@ func (p *player) compareMachines(ctx context.Context, want manifest.Machines) er
 // names returns names as a text.
 func (p *player) names(names []string) string {
 	if len(names) == 0 {
-		return manifest.Say(p.Lang, "run-none")
+		return course.Say(p.Lang, "run-none")
 	}
 	return strings.Join(names, ", ")
 }

@@ -16,7 +16,7 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/causes"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
 	"orrery/restclient"
@@ -26,7 +26,7 @@ import (
 
 // Config says what is run.
 type Config struct {
-	Run manifest.Run
+	Run course.Run
 	// Program is the program that was built with the learner's files.
 	Program string
 	// Verdicts is the file with the learner's verdicts, for the action stuck. Passed reports that the
@@ -66,7 +66,7 @@ type player struct {
 	process *process // nil while no program runs
 	began   time.Time
 	// filled has what was created under each prefix.
-	filled map[string]manifest.Fill
+	filled map[string]course.Fill
 	// machines are the names of the VirtualMachines that the script created, by their servers' names.
 	machines map[string]string
 	// world is where the situations of lab 13 are set up; situation is the present one, or nil.
@@ -101,18 +101,18 @@ func Play(ctx context.Context, config Config) (Outcome, error) {
 
 func newPlayer(config Config) *player {
 	return &player{
-		Config: config, began: time.Now(), filled: map[string]manifest.Fill{}, machines: map[string]string{},
+		Config: config, began: time.Now(), filled: map[string]course.Fill{}, machines: map[string]string{},
 	}
 }
 
 // Whole returns a run for the whole runtime: full namespaces are deleted.
-func Whole() manifest.Run {
-	return manifest.Run{
+func Whole() course.Run {
+	return course.Run{
 		Args: []string{"--concurrent-namespace-syncs=10", "--namespace-deletion-grace-period=0s"},
-		Script: []manifest.Action{
-			{Say: manifest.Message("run-whole-fill"), Fill: &manifest.Fill{Prefix: "team", Namespaces: 20, Objects: 6}},
-			{Say: manifest.Message("run-whole-delete"), Delete: "team"},
-			{Gone: &manifest.Gone{Prefix: "team", Within: manifest.Duration{Duration: time.Minute}}},
+		Script: []course.Action{
+			{Say: course.Message("run-whole-fill"), Fill: &course.Fill{Prefix: "team", Namespaces: 20, Objects: 6}},
+			{Say: course.Message("run-whole-delete"), Delete: "team"},
+			{Gone: &course.Gone{Prefix: "team", Within: course.Duration{Duration: time.Minute}}},
 		},
 	}
 }
@@ -231,7 +231,7 @@ func (p *player) startServer(ctx context.Context) (err error) {
 }
 
 // say prints a line with the time.
-func (p *player) say(name string, arguments ...any) { p.line(manifest.Say(p.Lang, name, arguments...)) }
+func (p *player) say(name string, arguments ...any) { p.line(course.Say(p.Lang, name, arguments...)) }
 
 func (p *player) line(text string) {
 	fmt.Fprintf(p.Out, "  %5.1f s  %s\n", time.Since(p.began).Seconds(), text)
@@ -287,7 +287,7 @@ func (p *player) limit(d time.Duration) time.Duration {
 }
 
 // act plays one action.
-func (p *player) act(ctx context.Context, a manifest.Action) error {
+func (p *player) act(ctx context.Context, a course.Action) error {
 	switch {
 	case a.Fill != nil:
 		return p.fill(ctx, *a.Fill)

@@ -21,7 +21,7 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/lab/causes"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/play"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
@@ -93,9 +93,9 @@ func control(mode string) int {
 func played(t *testing.T, mode, actions string) (outcome play.Outcome, told string, err error) {
 	t.Helper()
 	t.Setenv("LAB_CONTROLLER", mode)
-	run := manifest.Run{Args: []string{"--concurrent-namespace-syncs=3"}}
+	run := course.Run{Args: []string{"--concurrent-namespace-syncs=3"}}
 	if mode == "dies" {
-		run = manifest.Run{Program: "examples/p", Args: []string{"-a"}}
+		run = course.Run{Program: "examples/p", Args: []string{"-a"}}
 	}
 	require.NoError(t, yaml.Unmarshal([]byte(actions), &run.Script))
 	var out strings.Builder
@@ -146,7 +146,7 @@ func TestAnotherOutcomeIsToldAndIsNoError(t *testing.T) {
 func TestARunIsKept(t *testing.T) {
 	t.Setenv("LAB_CONTROLLER", "works")
 	ctx, interrupt := context.WithCancel(t.Context())
-	run := manifest.Run{Script: []manifest.Action{{Fill: &manifest.Fill{Prefix: "team", Namespaces: 2}}}}
+	run := course.Run{Script: []course.Action{{Fill: &course.Fill{Prefix: "team", Namespaces: 2}}}}
 	found := 0
 	outcome, err := play.Play(ctx, play.Config{
 		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: words.English,
@@ -284,7 +284,7 @@ func followed(t *testing.T, mode string) (outcome play.Outcome, lines []string, 
 	require.NoError(t, err)
 	relay := trace.NewRelay(trace.Header{Run: "lab run", Mode: "lab", Gears: "textbook"})
 	outcome, err = play.Play(t.Context(), play.Config{
-		Run: manifest.Run{}, Program: program, Log: t.TempDir() + "/log", Out: io.Discard, LimitFactor: 10,
+		Run: course.Run{}, Program: program, Log: t.TempDir() + "/log", Out: io.Discard, LimitFactor: 10,
 		Trace: relay, Begun: func() { begun++; header = relay.Header() },
 	})
 	require.NoError(t, err)
@@ -369,7 +369,7 @@ func TestAStuckNamespaceIsExplainedAfterAPass(t *testing.T) {
 		t.Setenv("LAB_CONTROLLER", c.mode)
 		var out strings.Builder
 		outcome, err := play.Play(t.Context(), play.Config{
-			Run:     manifest.Run{Script: []manifest.Action{{Stuck: &manifest.Stuck{Namespace: "second"}}}},
+			Run:     course.Run{Script: []course.Action{{Stuck: &course.Stuck{Namespace: "second"}}}},
 			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: words.English, Verdicts: file, Passed: c.passed,
 		})
 		require.NoError(t, err)

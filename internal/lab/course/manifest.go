@@ -1,9 +1,17 @@
-// Package manifest reads what describes a lab: lab.yaml, mutants.yaml and predict.yaml in its
-// folder below workshop/labs. workshop/AUTHORS.md is the page for authors of labs. A field
-// that is misspelt is an error. It also has the two languages of the workshop, English and
-// simplified Chinese, and the messages of its commands: they are part of the program, because some
-// of them are needed where there is no repository.
-package manifest
+// Package course has the labs of the workshop, and what the learner makes of them.
+//
+// A lab is lab.yaml, mutants.yaml and predict.yaml in its folder below workshop/labs; see
+// workshop/AUTHORS.md. A field that is misspelt is an error. A page of the reference becomes the
+// page that a learner begins with: the bodies of some functions become a panic, doc comments stay,
+// helpers and unused imports go. A page may be a YAML file: its functions are the keys of its
+// mapping, and their bodies the values.
+//
+// The learner's [Folder], workshop/work, is a Go module of its own with a folder for each lab and
+// the progress; git ignores it. An [Overlay] puts the learner's files into a build of the repository
+// and maps the paths in Go's output back. A [TestBinary] runs step by step, each in a process of its
+// own. The messages of the commands, in both languages, are part of the program, because some of
+// them are needed where there is no repository.
+package course
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package build_test
+package course_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 )
 
 const reference = `package gear
@@ -33,9 +33,9 @@ func (g *Gear[K]) teeth() int { return len(strings.Repeat("x", 3)) }
 func Free[T any](a, b T) { _ = a }
 `
 
-func parse(t *testing.T, text string) *build.Page {
+func parse(t *testing.T, text string) *course.Page {
 	t.Helper()
-	page, err := build.Parse("gear.go", []byte(text))
+	page, err := course.ParsePage("gear.go", []byte(text))
 	require.NoError(t, err)
 	return page
 }
@@ -80,10 +80,10 @@ func TestWhatIsStillToWrite(t *testing.T) {
 	assert.Equal(t, "Gear.Turn", unwritten[0].Name)
 	assert.Equal(t, 12, unwritten[0].Line)
 
-	name, ok := build.UnwrittenIn("panic: lab 04: Gear.Turn is yours to write [recovered, repanicked]")
+	name, ok := course.UnwrittenIn("panic: lab 04: Gear.Turn is yours to write [recovered, repanicked]")
 	assert.True(t, ok)
 	assert.Equal(t, "Gear.Turn", name)
-	_, ok = build.UnwrittenIn("panic: runtime error")
+	_, ok = course.UnwrittenIn("panic: runtime error")
 	assert.False(t, ok)
 }
 
@@ -102,7 +102,7 @@ func TestFunctionsOfAPage(t *testing.T) {
 // A YAML file is a page: its keys are functions, and comments stay.
 func TestAPageInYAML(t *testing.T) {
 	const text = "# The seed.\nseed: 1\n\n# The first one.\nfirst:\n  causes: [C01]\n  # within\n  proof:\n    - /a\n\n# The second one.\nsecond: {causes: [C02]}\n"
-	page, err := build.Parse("verdict.yaml", []byte(text))
+	page, err := course.ParsePage("verdict.yaml", []byte(text))
 	require.NoError(t, err)
 	var names []string
 	for _, f := range page.Functions() {
@@ -117,7 +117,7 @@ func TestAPageInYAML(t *testing.T) {
 	made, err := page.Make("13", []string{"first", "second"}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, "# The seed.\nseed: 1\n\n# The first one.\nfirst: \"lab 13: first is yours to write\"\n\n# The second one.\nsecond: \"lab 13: second is yours to write\"\n", string(made))
-	stubbed, err := build.Parse("verdict.yaml", made)
+	stubbed, err := course.ParsePage("verdict.yaml", made)
 	require.NoError(t, err)
 	assert.Len(t, stubbed.Unwritten(), 2)
 	_, err = page.Make("13", []string{"third"}, nil)

@@ -1,4 +1,4 @@
-package manifest_test
+package course_test
 
 import (
 	"os"
@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/labtest"
-	"orrery/internal/lab/course/manifest"
 )
 
 func TestAMisspeltFieldIsAnError(t *testing.T) {
@@ -31,7 +31,7 @@ func TestAMisspeltFieldIsAnError(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		labtest.Write(t, file, strings.Replace(string(text), c.find, c.replace, 1))
-		_, err = manifest.LoadAll(repository)
+		_, err = course.LoadAll(repository)
 		assert.ErrorContains(t, err, c.want)
 		labtest.Write(t, file, string(text))
 	}
@@ -41,7 +41,7 @@ func TestAMisspeltFieldIsAnError(t *testing.T) {
 
 // Every manifest is complete: its texts have both languages, and what one part names, another has.
 func TestTheManifestsOfAllLabsAreComplete(t *testing.T) {
-	labs, err := manifest.LoadAll(repository)
+	labs, err := course.LoadAll(repository)
 	require.NoError(t, err)
 	require.NotEmpty(t, labs)
 	for _, lab := range labs {
@@ -53,7 +53,7 @@ func TestTheManifestsOfAllLabsAreComplete(t *testing.T) {
 			assert.Positive(t, lab.Minutes)
 			assert.True(t, lab.Built.Complete(), "a language of built is missing")
 			for _, need := range lab.Needs {
-				assert.True(t, slices.ContainsFunc(labs, func(o *manifest.Lab) bool { return o.ID == need }),
+				assert.True(t, slices.ContainsFunc(labs, func(o *course.Lab) bool { return o.ID == need }),
 					"there is no lab %s", need)
 			}
 			for _, page := range lab.Files {
@@ -67,7 +67,7 @@ func TestTheManifestsOfAllLabsAreComplete(t *testing.T) {
 	}
 }
 
-func checkSteps(t *testing.T, lab *manifest.Lab) {
+func checkSteps(t *testing.T, lab *course.Lab) {
 	require.NotEmpty(t, lab.Tests.Steps)
 	assert.Positive(t, lab.Tests.AtLeast)
 	seen := map[string]bool{"": true}
@@ -81,7 +81,7 @@ func checkSteps(t *testing.T, lab *manifest.Lab) {
 }
 
 // checkScript asserts that the script creates the namespaces that it uses.
-func checkScript(t *testing.T, lab *manifest.Lab) {
+func checkScript(t *testing.T, lab *course.Lab) {
 	filled := map[string]bool{"": true}
 	for i, action := range lab.Run.Script {
 		prefix := action.Delete
@@ -100,7 +100,7 @@ func checkScript(t *testing.T, lab *manifest.Lab) {
 
 // checkHints asserts that there are three general hints, and at least three planted wrong
 // solutions, each with a hint of its own.
-func checkHints(t *testing.T, lab *manifest.Lab) {
+func checkHints(t *testing.T, lab *course.Lab) {
 	require.Len(t, lab.Hints.Rungs, 3)
 	for i, rung := range lab.Hints.Rungs {
 		assert.True(t, rung.Complete(), "rung %d lacks a language", i+1)
@@ -126,7 +126,7 @@ var sceneRow = regexp.MustCompile("(?m)^\\| \\[(\\d\\d) .* \\| `lab demo --scene
 
 // The page for teachers has for each lab its scene and the right answers of its quiz.
 func TestThePageForTeachers(t *testing.T) {
-	labs, err := manifest.LoadAll(repository)
+	labs, err := course.LoadAll(repository)
 	require.NoError(t, err)
 	for _, page := range []string{"README.md", "README.zh-CN.md"} {
 		text, err := os.ReadFile(filepath.Join(repository, "workshop/teach", page))
@@ -148,14 +148,14 @@ func TestThePageForTeachers(t *testing.T) {
 }
 
 func TestLabsAreFoundByManyNames(t *testing.T) {
-	labs := []*manifest.Lab{{ID: "04", Name: "04-deltafifo"}, {ID: "08", Name: "08-work-queue"}, {ID: "14", Name: "14-queue-in-order"}}
+	labs := []*course.Lab{{ID: "04", Name: "04-deltafifo"}, {ID: "08", Name: "08-work-queue"}, {ID: "14", Name: "14-queue-in-order"}}
 	for word, want := range map[string]string{"04": "04", "4": "04", "8": "08", "008": "08", "work-queue": "08", "08-work-queue/": "08", "Work-Queue": "08", "14": "14"} {
-		found, _ := manifest.Find(labs, word)
+		found, _ := course.Find(labs, word)
 		require.NotNil(t, found, word)
 		assert.Equal(t, want, found.ID)
 	}
 	for word, want := range map[string][]string{"queue": {"08", "14"}, "17": {"14", "08", "04"}, "7": {"08", "04", "14"}, "xyz": nil, "": nil} {
-		found, near := manifest.Find(labs, word)
+		found, near := course.Find(labs, word)
 		assert.Nil(t, found, word)
 		var ids []string
 		for _, lab := range near {
@@ -166,7 +166,7 @@ func TestLabsAreFoundByManyNames(t *testing.T) {
 }
 
 func TestAnEditMustOccurOnce(t *testing.T) {
-	mutant := manifest.Mutant{ID: "m", Edits: []manifest.Edit{{File: "a.go", Find: "x", Replace: "y"}}}
+	mutant := course.Mutant{ID: "m", Edits: []course.Edit{{File: "a.go", Find: "x", Replace: "y"}}}
 	text, err := mutant.Mutate("a.go", "1 x 2")
 	require.NoError(t, err)
 	assert.Equal(t, "1 y 2", text)
@@ -181,9 +181,9 @@ func TestAnEditMustOccurOnce(t *testing.T) {
 
 func TestMetricLimits(t *testing.T) {
 	low, high := 1.0, 3.0
-	assert.True(t, manifest.Metric{}.Holds(7))
-	assert.True(t, manifest.Metric{AtLeast: &low, AtMost: &high}.Holds(3))
-	assert.False(t, manifest.Metric{AtLeast: &low}.Holds(0))
-	assert.False(t, manifest.Metric{AtMost: &high}.Holds(4))
-	assert.Equal(t, time.Duration(0), manifest.Metric{}.Within.Duration)
+	assert.True(t, course.Metric{}.Holds(7))
+	assert.True(t, course.Metric{AtLeast: &low, AtMost: &high}.Holds(3))
+	assert.False(t, course.Metric{AtLeast: &low}.Holds(0))
+	assert.False(t, course.Metric{AtMost: &high}.Holds(4))
+	assert.Equal(t, time.Duration(0), course.Metric{}.Within.Duration)
 }

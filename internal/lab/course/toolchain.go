@@ -1,4 +1,4 @@
-package build
+package course
 
 import (
 	"bytes"
@@ -55,8 +55,8 @@ type Toolchain struct {
 	CgoEnabled string `json:"CGO_ENABLED"`
 }
 
-// Look asks the go command.
-func Look(ctx context.Context, dir string) (Toolchain, error) {
+// LookUpToolchain asks the go command.
+func LookUpToolchain(ctx context.Context, dir string) (Toolchain, error) {
 	var t Toolchain
 	output, ok, err := goWith(ctx, dir, nil, "env", "-json", "GOVERSION", "CGO_ENABLED", "CC")
 	if err != nil {

@@ -1,4 +1,4 @@
-package manifest_test
+package course_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"orrery/deltafifo"
 	"orrery/deltafifo/inorder"
 	"orrery/indexer"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 	"orrery/queue"
 	"orrery/wait"
 )
@@ -198,7 +198,7 @@ var answers = map[string]func(t *testing.T) string{
 
 // The right choice of a question, which is the one without a belief, is what the gear does.
 func TestTheGearsGiveTheRightAnswers(t *testing.T) {
-	labs, err := manifest.LoadAll(repository)
+	labs, err := course.LoadAll(repository)
 	require.NoError(t, err)
 	compared := 0
 	for _, lab := range labs {

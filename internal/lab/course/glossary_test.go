@@ -1,4 +1,4 @@
-package manifest_test
+package course_test
 
 import (
 	"encoding/json"
@@ -16,12 +16,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 	"orrery/internal/words"
 )
 
 // repository is the root of the repository.
-const repository = "../../../.."
+const repository = "../../.."
 
 // glossary is workshop/glossary.yaml: the terms of the course in both languages.
 type glossary struct {
@@ -48,7 +48,7 @@ type term struct {
 
 func load(t *testing.T) (g glossary) {
 	t.Helper()
-	require.NoError(t, manifest.Read(filepath.Join(repository, "workshop/glossary.yaml"), &g))
+	require.NoError(t, course.Read(filepath.Join(repository, "workshop/glossary.yaml"), &g))
 	return g
 }
 
@@ -128,7 +128,7 @@ func TestTheLiveViewExplainsItsBoxes(t *testing.T) {
 // Every term has both languages, is in its place, and names labs that exist. internal/house looks
 // for its code.
 func TestTermsAreComplete(t *testing.T) {
-	labs, err := manifest.LoadAll(repository)
+	labs, err := course.LoadAll(repository)
 	require.NoError(t, err)
 	ids := []string{}
 	for _, lab := range labs {

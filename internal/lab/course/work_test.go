@@ -1,4 +1,4 @@
-package build_test
+package course_test
 
 import (
 	"os"
@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/labtest"
 )
 
 func TestALabBeginsWithAStubAndWhatIsAroundIt(t *testing.T) {
 	repository := labtest.Repository(t)
-	lab, folder := labtest.Lab(t, repository), build.FolderIn(repository)
+	lab, folder := labtest.Lab(t, repository), course.FolderIn(repository)
 	assert.False(t, folder.Started(lab))
 	backup, err := folder.Start(lab)
 	require.NoError(t, err)
@@ -40,9 +40,9 @@ func TestALabBeginsWithAStubAndWhatIsAroundIt(t *testing.T) {
 // An assistant that is opened in the folder reads its rules there.
 func TestTheFolderHasTheRulesForAssistants(t *testing.T) {
 	repository := labtest.Repository(t)
-	lab, folder := labtest.Lab(t, repository), build.FolderIn(repository)
+	lab, folder := labtest.Lab(t, repository), course.FolderIn(repository)
 	for _, rules := range []string{"first", "changed"} {
-		labtest.Write(t, filepath.Join(repository, filepath.FromSlash(build.Agents)), rules)
+		labtest.Write(t, filepath.Join(repository, filepath.FromSlash(course.Agents)), rules)
 		_, err := folder.Start(lab)
 		require.NoError(t, err)
 		read, err := os.ReadFile(filepath.Join(folder.Dir, "AGENTS.md"))
@@ -53,7 +53,7 @@ func TestTheFolderHasTheRulesForAssistants(t *testing.T) {
 
 func TestAnEarlierFolderIsKept(t *testing.T) {
 	repository := labtest.Repository(t)
-	lab, folder := labtest.Lab(t, repository), build.FolderIn(repository)
+	lab, folder := labtest.Lab(t, repository), course.FolderIn(repository)
 	_, err := folder.Start(lab)
 	require.NoError(t, err)
 	for i, want := range []string{"04-counter.bak-1", "04-counter.bak-2"} {
@@ -71,7 +71,7 @@ func TestAnEarlierFolderIsKept(t *testing.T) {
 // If the stub cannot be made, what the learner has stays where it is.
 func TestAFailedStartChangesNothing(t *testing.T) {
 	repository := labtest.Repository(t)
-	lab, folder := labtest.Lab(t, repository), build.FolderIn(repository)
+	lab, folder := labtest.Lab(t, repository), course.FolderIn(repository)
 	_, err := folder.Start(lab)
 	require.NoError(t, err)
 	lab.Files[0].Write = []string{"Counter.Nonsense"}
@@ -81,31 +81,31 @@ func TestAFailedStartChangesNothing(t *testing.T) {
 }
 
 func TestProgressSurvives(t *testing.T) {
-	folder := build.FolderIn(labtest.Repository(t))
+	folder := course.FolderIn(labtest.Repository(t))
 	progress, bad, err := folder.Progress()
 	require.NoError(t, err)
 	assert.Empty(t, progress)
 	assert.Empty(t, bad)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for range 2 {
-		_, err = folder.Update("04", func(p *build.LabProgress) { p.Started = now; p.Hints++ })
+		_, err = folder.Update("04", func(p *course.LabProgress) { p.Started = now; p.Hints++ })
 		require.NoError(t, err)
 	}
-	_, err = folder.Update("05", func(p *build.LabProgress) { p.Hints = 7 })
+	_, err = folder.Update("05", func(p *course.LabProgress) { p.Hints = 7 })
 	require.NoError(t, err)
 	progress, _, err = folder.Progress()
 	require.NoError(t, err)
-	assert.Equal(t, build.Progress{"04": {Started: now, Hints: 2}, "05": {Hints: 7}}, progress)
+	assert.Equal(t, course.Progress{"04": {Started: now, Hints: 2}, "05": {Hints: 7}}, progress)
 	left, err := filepath.Glob(filepath.Join(folder.Dir, "*"))
 	require.NoError(t, err)
 	assert.Len(t, left, 1, "no temporary file is left")
 }
 
 func TestUnreadableProgressIsKept(t *testing.T) {
-	folder := build.FolderIn(labtest.Repository(t))
+	folder := course.FolderIn(labtest.Repository(t))
 	for _, text := range []string{"{", "null", "[]", ""} {
 		labtest.Write(t, filepath.Join(folder.Dir, "progress.json"), text)
-		bad, err := folder.Update("04", func(p *build.LabProgress) { p.Hints = 1 })
+		bad, err := folder.Update("04", func(p *course.LabProgress) { p.Hints = 1 })
 		require.NoError(t, err)
 		assert.Equal(t, "progress.json.bad", filepath.Base(bad), text)
 		kept, err := os.ReadFile(bad)
@@ -114,20 +114,20 @@ func TestUnreadableProgressIsKept(t *testing.T) {
 		progress, bad, err := folder.Progress()
 		require.NoError(t, err)
 		assert.Empty(t, bad)
-		assert.Equal(t, build.Progress{"04": {Hints: 1}}, progress)
+		assert.Equal(t, course.Progress{"04": {Hints: 1}}, progress)
 	}
 }
 
 func TestTheRepositoryIsFoundFromInside(t *testing.T) {
 	repository := labtest.Repository(t)
-	folder := build.FolderIn(repository)
+	folder := course.FolderIn(repository)
 	_, err := folder.Start(labtest.Lab(t, repository))
 	require.NoError(t, err)
 	for _, inside := range []string{repository, folder.Dir, folder.Of(labtest.Lab(t, repository)), filepath.Join(repository, "gear")} {
-		found, err := build.FindRepository(inside)
+		found, err := course.FindRepository(inside)
 		require.NoError(t, err)
 		assert.Equal(t, repository, found)
 	}
-	_, err = build.FindRepository(t.TempDir())
-	assert.ErrorIs(t, err, build.ErrNoRepository)
+	_, err = course.FindRepository(t.TempDir())
+	assert.ErrorIs(t, err, course.ErrNoRepository)
 }

@@ -1,4 +1,4 @@
-package manifest_test
+package course_test
 
 import (
 	"io/fs"
@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 	"orrery/internal/words"
 )
 
@@ -23,8 +23,8 @@ var (
 
 // Both languages of a message take the same arguments in the same order.
 func TestMessagesTakeTheSameArguments(t *testing.T) {
-	require.NotEmpty(t, manifest.Messages())
-	for name, text := range manifest.Messages() {
+	require.NotEmpty(t, course.Messages())
+	for name, text := range course.Messages() {
 		assert.True(t, text.Complete(), "%s lacks a language", name)
 		assert.Equal(t, verbForm.FindAllString(text.English, -1), verbForm.FindAllString(text.Chinese, -1), name)
 	}
@@ -43,10 +43,10 @@ func TestMessagesAreUsed(t *testing.T) {
 		}
 		return err
 	}
-	for _, room := range []string{"..", "../../../../cmd/lab/course"} {
+	for _, room := range []string{".", "../../../cmd/lab/course"} {
 		require.NoError(t, filepath.WalkDir(room, read))
 	}
-	all := manifest.Messages()
+	all := course.Messages()
 	for name := range used {
 		if strings.HasSuffix(name, "-") { // the rest is a kind or a state
 			assert.True(t, slices.ContainsFunc(keys(all), func(key string) bool { return strings.HasPrefix(key, name) }), name)
@@ -76,7 +76,7 @@ func TestLanguages(t *testing.T) {
 	}
 	lang, err := words.ParseLang("zh-CN")
 	require.NoError(t, err)
-	assert.Equal(t, "全部通过。接下来：lab run 08，然后 lab diff 08", manifest.Say(lang, "all-passed", "08"))
+	assert.Equal(t, "全部通过。接下来：lab run 08，然后 lab diff 08", course.Say(lang, "all-passed", "08"))
 	_, err = words.ParseLang("fr")
 	assert.EqualError(t, err, `there is no language "fr"; use en or zh-CN`)
 }

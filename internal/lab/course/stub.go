@@ -1,4 +1,4 @@
-package build
+package course
 
 import (
 	"cmp"
@@ -107,7 +107,7 @@ var version = regexp.MustCompile(`^v[0-9]+$`)
 
 // withoutUnusedImports removes the imports that nothing in the file refers to.
 func withoutUnusedImports(text []byte) ([]byte, error) {
-	p, err := Parse("stub.go", text)
+	p, err := ParsePage("stub.go", text)
 	if err != nil {
 		return nil, err
 	}

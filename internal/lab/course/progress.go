@@ -1,4 +1,4 @@
-package build
+package course
 
 import (
 	"encoding/json"
@@ -41,7 +41,7 @@ type FailedTest struct {
 	Output string `json:"output"`
 }
 
-// Kind returns the kind of the failure, a report.Kind; "" if f is nil.
+// Kind returns the kind of the failure, a check.Kind; "" if f is nil.
 func (f *FailedTest) Kind() string {
 	if f == nil {
 		return ""

@@ -1,4 +1,4 @@
-package build_test
+package course_test
 
 import (
 	"encoding/json"
@@ -9,18 +9,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/labtest"
 )
 
 func TestAnOverlayReplacesAddsAndRemoves(t *testing.T) {
 	repository := labtest.Repository(t)
-	lab, folder := labtest.Lab(t, repository), build.FolderIn(repository)
+	lab, folder := labtest.Lab(t, repository), course.FolderIn(repository)
 	_, err := folder.Start(lab)
 	require.NoError(t, err)
 	labtest.Write(t, folder.Page(lab, "gear/mine.go"), "package gear\n")
 	labtest.Write(t, folder.Page(lab, "gear/other.go"), "package gear\n")
-	o, err := build.NewOverlay(repository, lab, folder.Of(lab), repository)
+	o, err := course.NewOverlay(repository, lab, folder.Of(lab), repository)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"gear/other.go"}, o.Edited, "an edited file to read is reported and not used")
 
@@ -37,18 +37,18 @@ func TestAnOverlayReplacesAddsAndRemoves(t *testing.T) {
 	}, written.Replace)
 
 	require.NoError(t, os.Remove(folder.Page(lab, labtest.Page)))
-	_, err = build.NewOverlay(repository, lab, folder.Of(lab), repository)
-	assert.ErrorIs(t, err, build.ErrNoPage)
+	_, err = course.NewOverlay(repository, lab, folder.Of(lab), repository)
+	assert.ErrorIs(t, err, course.ErrNoPage)
 }
 
 // Go prints a replaced file by its own path, or by the path that it replaces, absolute or not, with
 // the module's name under -trimpath.
 func TestPathsAreMappedBack(t *testing.T) {
 	repository := labtest.Repository(t)
-	lab, folder := labtest.Lab(t, repository), build.FolderIn(repository)
+	lab, folder := labtest.Lab(t, repository), course.FolderIn(repository)
 	_, err := folder.Start(lab)
 	require.NoError(t, err)
-	o, err := build.NewOverlay(repository, lab, folder.Of(lab), repository)
+	o, err := course.NewOverlay(repository, lab, folder.Of(lab), repository)
 	require.NoError(t, err)
 	const mine = "workshop/work/04-counter/gear/counter.go"
 	for printed, want := range map[string]string{
@@ -68,7 +68,7 @@ func TestPathsAreMappedBack(t *testing.T) {
 		assert.Equal(t, want, o.Map(printed))
 	}
 	assert.Equal(t, "gear/counter.go:9: x", o.Canonical("/another/folder/gear/counter.go:9: x"))
-	elsewhere, err := build.NewOverlay(repository, lab, folder.Of(lab), folder.Of(lab))
+	elsewhere, err := course.NewOverlay(repository, lab, folder.Of(lab), folder.Of(lab))
 	require.NoError(t, err)
 	assert.Equal(t, "gear/counter.go", elsewhere.Show(labtest.Page))
 	assert.Equal(t, "../../../gear/other.go", elsewhere.Show("gear/other.go"))

@@ -1,4 +1,4 @@
-package build
+package course
 
 import (
 	"errors"
@@ -8,8 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-
-	"orrery/internal/lab/course/manifest"
 )
 
 // FolderPath is where the folder is, relative to the repository.
@@ -34,26 +32,26 @@ func FolderIn(repository string) Folder {
 }
 
 // Of returns the folder of a lab.
-func (f Folder) Of(lab *manifest.Lab) string { return filepath.Join(f.Dir, lab.Name) }
+func (f Folder) Of(lab *Lab) string { return filepath.Join(f.Dir, lab.Name) }
 
 // Page returns the path of the learner's copy of a file of the repository.
-func (f Folder) Page(lab *manifest.Lab, file string) string {
+func (f Folder) Page(lab *Lab, file string) string {
 	return filepath.Join(f.Of(lab), filepath.FromSlash(file))
 }
 
 // Base returns the path of the original of a page, as it was when the lab was started.
-func (f Folder) Base(lab *manifest.Lab, file string) string {
+func (f Folder) Base(lab *Lab, file string) string {
 	return filepath.Join(f.Of(lab), baseFolder, filepath.FromSlash(file))
 }
 
 // Started reports whether the lab has a folder.
-func (f Folder) Started(lab *manifest.Lab) bool {
+func (f Folder) Started(lab *Lab) bool {
 	_, err := os.Stat(f.Of(lab))
 	return err == nil
 }
 
 // Gone returns the path of the first page that is not there any more, or "".
-func (f Folder) Gone(lab *manifest.Lab) string {
+func (f Folder) Gone(lab *Lab) string {
 	for _, file := range lab.Files {
 		page := f.Page(lab, file.Path)
 		if _, err := os.Stat(page); errors.Is(err, fs.ErrNotExist) {
@@ -65,7 +63,7 @@ func (f Folder) Gone(lab *manifest.Lab) string {
 
 // Start writes the stubs of a lab, and the package around them for the editor. An earlier folder
 // of the lab is kept; backup is its new name, or "".
-func (f Folder) Start(lab *manifest.Lab) (backup string, err error) {
+func (f Folder) Start(lab *Lab) (backup string, err error) {
 	files, err := f.files(lab)
 	if err != nil {
 		return "", err
@@ -110,7 +108,7 @@ type file struct {
 
 // files returns the content of a lab's new folder: stubs, originals, and the other files of the
 // package to read, with the YAML files that it may embed.
-func (f Folder) files(lab *manifest.Lab) ([]file, error) {
+func (f Folder) files(lab *Lab) ([]file, error) {
 	entries, err := os.ReadDir(filepath.Join(f.Repository, filepath.FromSlash(lab.Package())))
 	if err != nil {
 		return nil, err
@@ -131,7 +129,7 @@ func (f Folder) files(lab *manifest.Lab) ([]file, error) {
 			files = append(files, file{name, text, 0o444})
 			continue
 		}
-		parsed, err := Parse(name, text)
+		parsed, err := ParsePage(name, text)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +143,7 @@ func (f Folder) files(lab *manifest.Lab) ([]file, error) {
 }
 
 // keep renames the folder of a lab to the next free backup name, and returns that.
-func (f Folder) keep(lab *manifest.Lab) (string, error) {
+func (f Folder) keep(lab *Lab) (string, error) {
 	for i := 1; ; i++ {
 		backup := fmt.Sprintf("%s.bak-%d", f.Of(lab), i)
 		if _, err := os.Lstat(backup); errors.Is(err, fs.ErrNotExist) {

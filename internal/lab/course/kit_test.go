@@ -1,4 +1,4 @@
-package build
+package course_test
 
 import (
 	"archive/tar"
@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/labtest"
 )
 
@@ -44,7 +45,7 @@ func unpack(t *testing.T, file string) (repository string, modes map[string]os.F
 	for {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return filepath.Join(dir, KitRoot), modes
+			return filepath.Join(dir, course.KitRoot), modes
 		}
 		require.NoError(t, err)
 		text, err := io.ReadAll(archive)
@@ -62,13 +63,13 @@ func TestAKitHasWhatGitTracks(t *testing.T) {
 	labtest.Write(t, archive, "Go")
 	require.NoError(t, os.Chmod(archive, 0o444))
 	file := filepath.Join(t.TempDir(), "kit.tar.gz")
-	kit := Kit{Repository: dir, Archives: []string{archive}, File: file, Version: "v1"}
-	require.NoError(t, WriteKit(t.Context(), kit))
-	assert.NoFileExists(t, PartialKit(file))
+	kit := course.Kit{Repository: dir, Archives: []string{archive}, File: file, Version: "v1"}
+	require.NoError(t, course.WriteKit(t.Context(), kit))
+	assert.NoFileExists(t, course.PartialKit(file))
 
 	there, modes := unpack(t, file)
-	assert.True(t, IsKit(there))
-	assert.False(t, IsKit(dir))
+	assert.True(t, course.IsKit(there))
+	assert.False(t, course.IsKit(dir))
 	version, err := os.ReadFile(filepath.Join(there, "kit/version"))
 	require.NoError(t, err)
 	assert.Equal(t, "v1", string(version))
@@ -83,20 +84,20 @@ func TestAKitHasWhatGitTracks(t *testing.T) {
 
 func TestAnInterruptedKitLeavesNoFile(t *testing.T) {
 	dir, into := clone(t), t.TempDir()
-	kit := Kit{Repository: dir, File: filepath.Join(into, "kit.tar.gz"), Version: "v1"}
+	kit := course.Kit{Repository: dir, File: filepath.Join(into, "kit.tar.gz"), Version: "v1"}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, WriteKit(ctx, kit), context.Canceled)
+	require.ErrorIs(t, course.WriteKit(ctx, kit), context.Canceled)
 	kit.Archives = []string{filepath.Join(into, "nothing")}
-	require.ErrorIs(t, WriteKit(t.Context(), kit), os.ErrNotExist)
+	require.ErrorIs(t, course.WriteKit(t.Context(), kit), os.ErrNotExist)
 	left, err := filepath.Glob(filepath.Join(into, "kit*"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
 }
 
 func TestWithoutGitThereIsNoKit(t *testing.T) {
-	kit := Kit{Repository: labtest.Repository(t), File: filepath.Join(t.TempDir(), "kit")}
-	assert.ErrorIs(t, WriteKit(t.Context(), kit), ErrNoClone)
+	kit := course.Kit{Repository: labtest.Repository(t), File: filepath.Join(t.TempDir(), "kit")}
+	assert.ErrorIs(t, course.WriteKit(t.Context(), kit), course.ErrNoClone)
 }
 
 // A build constraint keeps the program out of this package.

@@ -1,4 +1,4 @@
-package build
+package course
 
 import (
 	"bytes"
@@ -14,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"orrery/internal/lab/course/manifest"
 )
 
 // defaultLimit is how long a step may take. Steps run in virtual time; a longer one hangs.
@@ -38,8 +36,8 @@ type Result struct {
 	Limit time.Duration
 }
 
-// Tests is a binary of tests that was built.
-type Tests struct {
+// TestBinary is a binary of tests that was built.
+type TestBinary struct {
 	Binary string
 	// Dir is the folder where the tests run: that of the package.
 	Dir string
@@ -51,7 +49,7 @@ type Tests struct {
 
 // Run runs one step, without the tests of the steps before it, which have passed. If they have run
 // all of them, it runs them again.
-func (t Tests) Run(ctx context.Context, step manifest.Step, before []manifest.Step) (Result, error) {
+func (t TestBinary) Run(ctx context.Context, step Step, before []Step) (Result, error) {
 	limit := cmp.Or(step.Limit.Duration, defaultLimit) * time.Duration(max(1, t.LimitFactor))
 	ctx, cancel := context.WithTimeout(ctx, limit+5*time.Second)
 	defer cancel()
@@ -88,7 +86,7 @@ func (t Tests) Run(ctx context.Context, step manifest.Step, before []manifest.St
 }
 
 // start runs a command and watches its memory.
-func (t Tests) start(ctx context.Context, command *exec.Cmd) (hungry bool, err error) {
+func (t TestBinary) start(ctx context.Context, command *exec.Cmd) (hungry bool, err error) {
 	if err := command.Start(); err != nil {
 		return false, err
 	}
@@ -105,7 +103,7 @@ func (t Tests) start(ctx context.Context, command *exec.Cmd) (hungry bool, err e
 
 // command calls the binary. By default, the race detector would keep each process for a second
 // after its end, for the reports of other goroutines.
-func (t Tests) command(ctx context.Context, arguments ...string) *exec.Cmd {
+func (t TestBinary) command(ctx context.Context, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, t.Binary, arguments...)
 	command.Dir = t.Dir
 	if os.Getenv("GORACE") == "" {
@@ -116,7 +114,7 @@ func (t Tests) command(ctx context.Context, arguments ...string) *exec.Cmd {
 
 // rapid returns flags for property tests, if the binary has some: the same seed each time, little
 // time to shrink a failure, and no file in the repository.
-func (t Tests) rapid(ctx context.Context) []string {
+func (t TestBinary) rapid(ctx context.Context) []string {
 	help, _ := t.command(ctx, "-help").CombinedOutput()
 	if !bytes.Contains(help, []byte("-rapid.nofailfile")) {
 		return nil
@@ -144,7 +142,7 @@ func (h *head) String() string {
 }
 
 // PackageDir returns the folder of a lab's package.
-func PackageDir(repository string, lab *manifest.Lab) string {
+func PackageDir(repository string, lab *Lab) string {
 	return filepath.Join(repository, filepath.FromSlash(lab.Package()))
 }
 

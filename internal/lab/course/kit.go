@@ -1,4 +1,4 @@
-package build
+package course
 
 import (
 	"archive/tar"

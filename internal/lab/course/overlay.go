@@ -1,4 +1,4 @@
-package build
+package course
 
 import (
 	"bytes"
@@ -11,8 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"orrery/internal/lab/course/manifest"
 )
 
 // Overlay is what differs from the repository.
@@ -31,7 +29,7 @@ type Overlay struct {
 
 // NewOverlay returns the overlay for the lab in a repository with the learner's files in folder.
 // Paths are shown relative to from.
-func NewOverlay(repository string, lab *manifest.Lab, folder, from string) (*Overlay, error) {
+func NewOverlay(repository string, lab *Lab, folder, from string) (*Overlay, error) {
 	o := &Overlay{Pages: map[string]string{}, repository: repository, from: from, replace: map[string]string{}}
 	o.prefixes = []string{"", "./", "orrery/", repository + "/", folder + "/"}
 	if relative, err := filepath.Rel(repository, folder); err == nil {
@@ -44,7 +42,7 @@ func NewOverlay(repository string, lab *manifest.Lab, folder, from string) (*Ove
 }
 
 // OverlayOf returns the overlay for several labs, at least one. folder returns the folder of each.
-func OverlayOf(repository string, labs []*manifest.Lab, folder func(*manifest.Lab) string, from string) (*Overlay, error) {
+func OverlayOf(repository string, labs []*Lab, folder func(*Lab) string, from string) (*Overlay, error) {
 	var all *Overlay
 	for _, lab := range labs {
 		one, err := NewOverlay(repository, lab, folder(lab), from)
@@ -72,7 +70,7 @@ func (o *Overlay) add(other *Overlay) {
 }
 
 // find finds the learner's files.
-func (o *Overlay) find(lab *manifest.Lab, folder string) error {
+func (o *Overlay) find(lab *Lab, folder string) error {
 	for _, page := range lab.Files {
 		if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(page.Path))); err != nil {
 			return fmt.Errorf("%w: %s", ErrNoPage, page.Path)
@@ -112,7 +110,7 @@ func (o *Overlay) find(lab *manifest.Lab, folder string) error {
 var ErrNoPage = fmt.Errorf("the page is gone: %w", fs.ErrNotExist)
 
 // removeTests removes the test files that the manifest does not name.
-func (o *Overlay) removeTests(lab *manifest.Lab) error {
+func (o *Overlay) removeTests(lab *Lab) error {
 	dir := filepath.Join(o.repository, filepath.FromSlash(lab.Package()))
 	entries, err := os.ReadDir(dir)
 	if err != nil {

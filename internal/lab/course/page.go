@@ -1,13 +1,4 @@
-// Package build makes the learner's page and builds with it. A page of the reference becomes the
-// page that a learner begins with: the bodies of some functions become a panic, doc comments stay,
-// helpers and unused imports go. The learner's folder, workshop/work, is a Go module of its own
-// with a folder for each lab and the progress; git ignores it. An [Overlay] puts the learner's
-// files into a build of the repository and maps the paths in Go's output back. [Tests] run step by
-// step, each in a process of its own.
-//
-// A page may be a YAML file: its functions are the keys of its mapping, and their bodies the
-// values.
-package build
+package course
 
 import (
 	"bytes"
@@ -29,8 +20,8 @@ type Page struct {
 	file *ast.File // nil for a YAML file
 }
 
-// Parse parses a page. name is for error messages.
-func Parse(name string, text []byte) (*Page, error) {
+// ParsePage parses a page. name is for error messages.
+func ParsePage(name string, text []byte) (*Page, error) {
 	p := &Page{Text: text, fset: token.NewFileSet()}
 	var err error
 	if strings.HasSuffix(name, ".yaml") {

@@ -1,4 +1,4 @@
-package build_test
+package course_test
 
 import (
 	"fmt"
@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course"
 )
 
 // These tests run their own binary with STEP=1: then TestParts has parts that pass, fail and go
@@ -36,66 +35,66 @@ func TestParts(t *testing.T) {
 	})
 }
 
-func run(t *testing.T, step manifest.Step, before ...manifest.Step) (build.Result, error) {
+func run(t *testing.T, step course.Step, before ...course.Step) (course.Result, error) {
 	t.Helper()
 	t.Setenv("STEP", "1")
-	return build.Tests{Binary: os.Args[0], Dir: ".", Memory: 300 << 20}.Run(t.Context(), step, before)
+	return course.TestBinary{Binary: os.Args[0], Dir: ".", Memory: 300 << 20}.Run(t.Context(), step, before)
 }
 
 func TestStepsEnd(t *testing.T) {
-	result, err := run(t, manifest.Step{Name: "a", Run: "TestParts/passes"})
+	result, err := run(t, course.Step{Name: "a", Run: "TestParts/passes"})
 	require.NoError(t, err)
 	assert.True(t, result.Passed)
 	assert.Equal(t, 10*time.Second, result.Limit)
 
-	result, err = run(t, manifest.Step{Name: "b", Run: "TestParts/fails"})
+	result, err = run(t, course.Step{Name: "b", Run: "TestParts/fails"})
 	require.NoError(t, err)
 	assert.False(t, result.Passed)
 	assert.Contains(t, result.Output, "because")
 
-	result, err = run(t, manifest.Step{Name: "c", Run: "TestParts/hangs", Limit: manifest.Duration{Duration: 100 * time.Millisecond}})
+	result, err = run(t, course.Step{Name: "c", Run: "TestParts/hangs", Limit: course.Duration{Duration: 100 * time.Millisecond}})
 	require.NoError(t, err)
 	assert.False(t, result.Passed)
 	assert.Contains(t, result.Output, "panic: test timed out after 100ms")
 
-	result, err = run(t, manifest.Step{Name: "k", Run: "TestParts/leaves"})
+	result, err = run(t, course.Step{Name: "k", Run: "TestParts/leaves"})
 	require.NoError(t, err)
 	assert.False(t, result.Passed, "no test has run to its end")
 	assert.Contains(t, result.Output, "unexpected call to os.Exit(0) during test")
 
-	result, err = run(t, manifest.Step{Name: "d", Run: "TestParts/talks"})
+	result, err = run(t, course.Step{Name: "d", Run: "TestParts/talks"})
 	require.NoError(t, err)
 	assert.True(t, result.Passed)
 	assert.Len(t, result.Output, 4<<20, "the beginning is kept")
 
-	result, err = run(t, manifest.Step{Name: "g", Run: "TestParts/(passes|fails)"}, manifest.Step{Run: "TestParts/fails"}, manifest.Step{Run: "TestParts/hangs"})
+	result, err = run(t, course.Step{Name: "g", Run: "TestParts/(passes|fails)"}, course.Step{Run: "TestParts/fails"}, course.Step{Run: "TestParts/hangs"})
 	require.NoError(t, err)
 	assert.True(t, result.Passed, "what an earlier step has run is not run again")
 	assert.Contains(t, result.Output, "TestParts/passes")
 	assert.NotContains(t, result.Output, "TestParts/fails")
 
-	result, err = run(t, manifest.Step{Name: "i", Run: "TestParts/passes"}, manifest.Step{Run: "TestParts"})
+	result, err = run(t, course.Step{Name: "i", Run: "TestParts/passes"}, course.Step{Run: "TestParts"})
 	require.NoError(t, err)
 	assert.Contains(t, result.Output, "--- PASS: TestParts/passes", "a step whose tests have all run is no mistake")
 
-	_, err = run(t, manifest.Step{Name: "j", Run: "TestNothing"}, manifest.Step{Run: "TestParts"})
+	_, err = run(t, course.Step{Name: "j", Run: "TestNothing"}, course.Step{Run: "TestParts"})
 	assert.EqualError(t, err, "step j: no test has the name TestNothing")
 
-	result, err = run(t, manifest.Step{Name: "h", Run: "TestParts/passes", Flags: []string{"-test.count=2"}})
+	result, err = run(t, course.Step{Name: "h", Run: "TestParts/passes", Flags: []string{"-test.count=2"}})
 	require.NoError(t, err)
 	assert.Equal(t, 2, strings.Count(result.Output, "--- PASS: TestParts/passes"))
 
-	_, err = run(t, manifest.Step{Name: "e", Run: "TestNothing"})
+	_, err = run(t, course.Step{Name: "e", Run: "TestNothing"})
 	assert.EqualError(t, err, "step e: no test has the name TestNothing")
 }
 
 // Memory is watched where there is /proc.
 func TestAStepThatEatsMemoryIsKilled(t *testing.T) {
-	limit := manifest.Duration{Duration: time.Minute}
+	limit := course.Duration{Duration: time.Minute}
 	if runtime.GOOS != "linux" {
 		limit.Duration = 100 * time.Millisecond
 	}
-	result, err := run(t, manifest.Step{Name: "f", Run: "TestParts/eats", Limit: limit})
+	result, err := run(t, course.Step{Name: "f", Run: "TestParts/eats", Limit: limit})
 	require.NoError(t, err)
 	assert.False(t, result.Passed)
 	assert.Equal(t, runtime.GOOS == "linux", result.Hungry)

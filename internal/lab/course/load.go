@@ -1,4 +1,4 @@
-package manifest
+package course
 
 import (
 	"bytes"
@@ -16,12 +16,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Folder is where the labs are, relative to the repository.
-const Folder = "workshop/labs"
+// LabsFolder is where the labs are, relative to the repository.
+const LabsFolder = "workshop/labs"
 
 // LoadAll reads all labs of a repository, by id.
 func LoadAll(repository string) ([]*Lab, error) {
-	entries, err := os.ReadDir(filepath.Join(repository, Folder))
+	entries, err := os.ReadDir(filepath.Join(repository, LabsFolder))
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func LoadAll(repository string) ([]*Lab, error) {
 		if !entry.IsDir() {
 			continue
 		}
-		lab, err := Load(filepath.Join(repository, Folder, entry.Name()))
+		lab, err := Load(filepath.Join(repository, LabsFolder, entry.Name()))
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package manifest
+package course
 
 import (
 	_ "embed"
