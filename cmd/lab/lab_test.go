@@ -44,7 +44,7 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		`unknown command "sto"; did you mean store?`:                   {"bench", "sto"},
 		`unknown flag: --nope (see "lab demo --help")`:                 {"demo", "--nope"},
 		`--scene: there is no scene "delite"; the scenes are delete, `: {"demo", "--scene", "delite"},
-		`there is no lab "77"; the nearest: `:                          {"start", "77"},
+		`there is no lab "77"; "lab list" shows them`:                  {"start", "77"},
 		`give the file of a recording (see "lab replay --help")`:       {"replay"},
 		`unexpected argument "b" (see "lab replay --help")`:            {"replay", "a", "b"},
 		`--html and --check exclude each other (see`:                   {"replay", "a", "--check", "--html", "b"},

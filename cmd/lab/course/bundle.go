@@ -30,14 +30,9 @@ START.md. It takes a minute.`,
 
   # a kit with Go for two kinds of laptops
   lab bundle --go go1.26.0.linux-amd64.tar.gz --go go1.26.0.darwin-arm64.pkg`,
-		Args: program.NoArguments,
-		RunE: func(command *cobra.Command, _ []string) error {
-			s, err := open(command)
-			if err != nil {
-				return err
-			}
-			return s.bundle(command.Context(), file, archives)
-		},
+		RunE: opened(func(s *session, _ []string) error {
+			return s.bundle(s.Context(), file, archives)
+		}),
 	}
 	command.Flags().StringArrayVar(&archives, "go", nil, "an `archive` of Go from https://go.dev/dl; may be repeated")
 	command.Flags().StringVarP(&file, "output", "o", "", "the `file` to write; default: orrery-kit-VERSION.tar.gz here")
@@ -100,29 +95,16 @@ says, and its hint fires; the script of "lab run" ends with its outcome. It
 prints the seconds of each check.`,
 		Example: `  # after a change of lab 08
   lab verify 08`,
-		Args:              atMostOne,
-		ValidArgsFunction: completeLab,
-		RunE: func(command *cobra.Command, args []string) error {
-			s, err := open(command)
+		RunE: opened(func(s *session, args []string) error {
+			labs, err := s.oneOrAll(args)
 			if err != nil {
 				return err
 			}
-			labs := s.labs
-			if len(args) > 0 {
-				lab, err := s.lab(args)
-				if err != nil {
-					return err
-				}
-				labs = []*course.Lab{lab}
-			}
-			ok, err := check.Verify(command.Context(), s.folder.Repository, labs, command.OutOrStdout())
-			if err != nil {
+			ok, err := check.Verify(s.Context(), s.folder.Repository, labs, s.OutOrStdout())
+			if err != nil || ok {
 				return usage(err)
 			}
-			if !ok {
-				return program.Exit(exitFailed)
-			}
-			return nil
-		},
+			return program.Exit(exitFailed)
+		}),
 	}
 }

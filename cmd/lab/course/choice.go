@@ -62,14 +62,14 @@ func (s *session) choose(args []string, all bool) (*choice, error) {
 
 // passed returns the other labs that have passed and whose pages the run uses.
 func (s *session) passed(c *choice) (passed []*course.Lab, err error) {
-	progress, bad, err := s.folder.Progress()
-	if s.bad(bad); err != nil {
+	progress, err := s.folder.Progress()
+	if err != nil {
 		return nil, usage(err)
 	}
 	for _, other := range s.labs {
-		p := progress[other.ID]
+		p, known := progress[other.ID]
 		switch {
-		case other == c.lab || p == nil || !s.folder.Started(other) || !c.run.Uses(other):
+		case other == c.lab || !known || !s.folder.Started(other) || !c.run.Uses(other):
 		case p.Passed.IsZero():
 			s.print("run-left-out", other.ID, other.Title.In(s.lang))
 		default:

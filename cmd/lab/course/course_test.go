@@ -187,8 +187,7 @@ func TestChangesOutsideOfThePageAreNamed(t *testing.T) {
 func TestWrongUsageHasExitCode2(t *testing.T) {
 	dir := repository(t)
 	for want, args := range map[string][]string{
-		`there is no lab "17"; the nearest: 04 (Counter)`:                    {"start", "17"},
-		`there is no lab "abc"; "lab list" shows them`:                       {"start", "abc"},
+		`there is no lab "17"; "lab list" shows them`:                        {"start", "17"},
 		"lab 04 has not been started; type: lab start 04":                    {"test", "04"},
 		"lab 04 has not been started; type: lab start 04 ":                   {"run", "4"},
 		"lab 04 has not been started; type: lab start 04  ":                  {"reset", "4"},
@@ -230,7 +229,7 @@ func TestALabUnderWayIsKept(t *testing.T) {
 	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
 	code, stdout, _ := lab(t, "test", "04")
 	require.Zero(t, code, stdout)
-	before, _, err := course.FolderIn(dir).Progress()
+	before, err := course.FolderIn(dir).Progress()
 	require.NoError(t, err)
 
 	code, stdout, stderr = lab(t, "start", "04")
@@ -241,7 +240,7 @@ func TestALabUnderWayIsKept(t *testing.T) {
 	text, err := os.ReadFile(yours)
 	require.NoError(t, err)
 	assert.Equal(t, labtest.Reference, string(text))
-	after, _, err := course.FolderIn(dir).Progress()
+	after, err := course.FolderIn(dir).Progress()
 	require.NoError(t, err)
 	assert.Equal(t, before, after)
 }
@@ -301,10 +300,9 @@ func TestInsideALabsFolderItsNumberMayBeLeftOut(t *testing.T) {
 func TestAnUnreadableProgressIsSaid(t *testing.T) {
 	dir := repository(t)
 	labtest.Write(t, filepath.Join(course.FolderIn(dir).Dir, "progress.json"), "{")
-	code, stdout, stderr := lab(t, "list")
-	assert.Zero(t, code)
-	assert.Contains(t, stdout, "04  open")
-	assert.Equal(t, "lab: progress.json could not be read; it is kept as workshop/work/progress.json.bad, and \"lab test\" fills a new one\n", stderr)
+	code, _, stderr := lab(t, "list")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "workshop/work/progress.json cannot be read; remove it, and \"lab test\" fills a new one\n")
 }
 
 func TestLabsAreCompleted(t *testing.T) {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,16 +18,6 @@ import (
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/course"
 )
-
-// ailment is the result of one check of the doctor.
-type ailment struct {
-	check string
-	ok    bool
-	// optional reports that the workshop works without it.
-	optional bool
-	// says is what was found, and what to do about it.
-	says string
-}
 
 func newDoctorCommand() *cobra.Command {
 	warm, room := true, false
@@ -42,113 +32,103 @@ it builds what the labs need, so that the first "lab test" is fast.`,
 
   # one line for the teacher
   lab doctor --room`,
-		Args: program.NoArguments,
-		RunE: func(command *cobra.Command, _ []string) error {
-			s, err := open(command)
-			if err != nil {
-				return err
-			}
-			c := &checkup{session: s, quiet: room}
-			c.examine(command.Context(), warm)
+		RunE: opened(func(s *session, _ []string) error {
+			out := s.OutOrStdout()
 			if room {
-				fmt.Fprintln(command.OutOrStdout(), c.line())
+				s.SetOut(io.Discard)
 			}
-			if len(c.serious()) > 0 {
+			c := &checkup{session: s}
+			c.examine(s.Context(), warm)
+			if room {
+				fmt.Fprintln(out, c.line())
+			}
+			if len(c.serious) > 0 {
 				return program.Exit(exitUsage)
 			}
 			return nil
-		},
+		}),
 	}
 	command.Flags().BoolVar(&warm, "warm", true, "build what the labs need")
 	command.Flags().BoolVar(&room, "room", false, "print one line for the teacher")
 	return command
 }
 
-// checkup collects what the doctor finds, and prints it unless it is quiet.
+// checkup is what the doctor has found.
 type checkup struct {
 	*session
-	quiet bool
-	found []ailment
+	version string
+	passed  map[string]bool // by check
+	serious []string        // the checks that failed and that the workshop cannot do without
 }
 
-func (c *checkup) add(check string, ok, optional bool, message string, arguments ...any) {
-	c.note(ailment{check, ok, optional, course.Say(c.lang, message, arguments...)})
-}
-
-func (c *checkup) note(a ailment) {
-	c.found = append(c.found, a)
+// add prints the result of a check: what was found, and what to do about it.
+func (c *checkup) add(check string, ok, optional bool, text string) {
 	mark := "✔"
 	switch {
-	case c.quiet:
-		return
-	case !a.ok && a.optional:
+	case ok:
+		c.passed[check] = true
+	case optional:
 		mark = "·"
-	case !a.ok:
+	default:
 		mark = "✘"
+		c.serious = append(c.serious, check)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "  %s %-14s %s\n", mark, a.check, a.says)
-}
-
-// serious returns the checks that failed and that the workshop cannot do without.
-func (c *checkup) serious() (names []string) {
-	for _, a := range c.found {
-		if !a.ok && !a.optional {
-			names = append(names, a.check)
-		}
-	}
-	return names
+	fmt.Fprintf(c.OutOrStdout(), "  %s %-14s %s\n", mark, check, text)
 }
 
 // line returns what a teacher wants to know of a machine in the room.
 func (c *checkup) line() string {
 	word := func(check string) string {
-		if slices.ContainsFunc(c.found, func(a ailment) bool { return a.check == check && a.ok }) {
-			return course.Say(c.lang, "yes")
+		if c.passed[check] {
+			return c.say("yes")
 		}
-		return course.Say(c.lang, "no")
+		return c.say("no")
 	}
-	state := course.Say(c.lang, "room-ready")
-	if bad := c.serious(); len(bad) > 0 {
-		state = course.Say(c.lang, "room-not-ready", strings.Join(bad, ", "))
+	state := c.say("room-ready")
+	if len(c.serious) > 0 {
+		state = c.say("room-not-ready", strings.Join(c.serious, ", "))
 	}
 	name, _ := os.Hostname() // "" says so
 	if current, err := user.Current(); err == nil {
 		name = current.Username + "@" + name
 	}
 	system := runtime.GOOS + "/" + runtime.GOARCH
-	return course.Say(c.lang, "room", name, system, c.found[0].says, word("race detector"), word("build"), state)
+	return c.say("room", name, system, c.version, word("race detector"), word("build"), state)
 }
 
 // examine makes all checks.
 func (c *checkup) examine(ctx context.Context, warm bool) {
+	c.passed = map[string]bool{}
 	toolchain, err := course.LookUpToolchain(ctx, c.folder.Repository)
 	if err != nil {
-		c.add("go", false, false, "no-go", err)
+		c.version = c.say("no-go", err)
+		c.add("go", false, false, c.version)
 		return
 	}
-	c.note(ailment{check: "go", ok: true, says: toolchain.Version})
+	c.version = toolchain.Version
+	c.add("go", true, false, c.version)
 	modules := c.modules(ctx)
 	if toolchain.Race {
-		c.add("race detector", true, true, "doctor-race", toolchain.CC)
+		c.add("race detector", true, true, c.say("doctor-race", toolchain.CC))
 	} else {
-		c.add("race detector", false, true, "no-race-detector")
+		c.add("race detector", false, true, c.say("no-race-detector"))
 	}
 	if err := c.writable(); err != nil {
-		c.note(ailment{check: "work folder", says: err.Error()})
+		c.add("work folder", false, false, err.Error())
 	} else {
-		c.add("work folder", true, false, "doctor-work", c.show(c.folder.Dir))
+		c.add("work folder", true, false, c.say("doctor-work", c.show(c.folder.Dir)))
 	}
 	if edited := c.editedPages(ctx); len(edited) > 0 {
-		c.add("reference", false, false, "doctor-reference-bad", strings.Join(edited, " "))
+		c.add("reference", false, false, c.say("doctor-reference-bad", strings.Join(edited, " ")))
 	} else {
-		c.add("reference", true, false, "doctor-reference")
+		c.add("reference", true, false, c.say("doctor-reference"))
 	}
 	if warm && modules {
-		fmt.Fprintln(c.ErrOrStderr(), course.Say(c.lang, "doctor-builds"))
+		fmt.Fprintln(c.ErrOrStderr(), c.say("doctor-builds"))
 		if err := c.warm(ctx, toolchain.Race); err != nil {
-			c.add("build", false, false, "doctor-build-bad", err)
+			c.add("build", false, false, c.say("doctor-build-bad", err))
 		} else {
-			c.add("build", true, false, "doctor-build")
+			c.add("build", true, false, c.say("doctor-build"))
 		}
 	}
 }
@@ -156,16 +136,14 @@ func (c *checkup) examine(ctx context.Context, warm bool) {
 // modules checks that everything can be built without network.
 func (c *checkup) modules(ctx context.Context) (ok bool) {
 	output, ok, err := course.Go(ctx, c.folder.Repository, "list", "-deps", "-test", "./...")
-	switch {
-	case err == nil && ok:
-		c.add("modules", true, false, "doctor-modules")
-		return true
-	case course.IsKit(c.folder.Repository):
-		c.add("modules", false, false, "doctor-modules-kit", lastLine(output))
-	default:
-		c.add("modules", false, false, "doctor-modules-missing", lastLine(output))
+	text := c.say("doctor-modules")
+	if ok = ok && err == nil; !ok && course.IsKit(c.folder.Repository) {
+		text = c.say("doctor-modules-kit", lastLine(output))
+	} else if !ok {
+		text = c.say("doctor-modules-missing", lastLine(output))
 	}
-	return false
+	c.add("modules", ok, false, text)
+	return ok
 }
 
 // writable reports whether the work folder can be written.
@@ -214,14 +192,15 @@ func (s *session) warm(ctx context.Context, race bool) error {
 	}
 	meter := new(bench.Meter)
 	defer bench.ShowProgress(s.ErrOrStderr(), meter)()
+	begin := func(i int) { meter.Begin(fmt.Sprintf("go build %d/%d", i+1, len(s.labs)+1), 0) }
 	for i, lab := range s.labs {
-		meter.Begin(fmt.Sprintf("go build %d/%d", i+1, len(s.labs)+1), 0)
+		begin(i)
 		target := course.Build{Repository: s.folder.Repository, Package: lab.Package(), Overlay: overlay, Race: race}
 		if output, ok, err := target.Test(ctx, filepath.Join(dir, "test")); err != nil || !ok {
 			return errors.Join(errors.New(lastLine(output)), err)
 		}
 	}
-	meter.Begin(fmt.Sprintf("go build %d/%d", len(s.labs)+1, len(s.labs)+1), 0)
+	begin(len(s.labs))
 	target := course.Build{Repository: s.folder.Repository, Package: "cmd/orrery", Overlay: overlay}
 	if output, ok, err := target.Program(ctx, filepath.Join(dir, "orrery")); err != nil || !ok {
 		return errors.Join(errors.New(lastLine(output)), err)

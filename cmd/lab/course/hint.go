@@ -25,8 +25,6 @@ If a function is still to write, or the page did not compile, hung or had a data
 race, the first call says what to look at, and uses none of the three.`,
 		Example: `  # what is wrong with my work queue?
   lab hint 08`,
-		Args:              atMostOne,
-		ValidArgsFunction: completeLab,
 		RunE: onStarted(func(s *session, lab *course.Lab) error {
 			progress, err := s.progress(lab)
 			if err != nil {
@@ -73,8 +71,6 @@ passed it stays open, also for a page that you change again, until "lab reset".`
 
   # show me the solution
   lab diff 08 --give-up`,
-		Args:              atMostOne,
-		ValidArgsFunction: completeLab,
 		RunE: onStarted(func(s *session, lab *course.Lab) error {
 			progress, err := s.progress(lab)
 			if err != nil {

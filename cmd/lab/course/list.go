@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orrery/internal/app/program"
 	"orrery/internal/lab/course"
 )
 
@@ -24,14 +23,9 @@ come first; they can be done in any order.
 that pass now.`,
 		Example: `  # which labs are there?
   lab list`,
-		Args: program.NoArguments,
-		RunE: func(command *cobra.Command, _ []string) error {
-			s, err := open(command)
+		RunE: opened(func(s *session, _ []string) error {
+			progress, err := s.folder.Progress()
 			if err != nil {
-				return err
-			}
-			progress, bad, err := s.folder.Progress()
-			if s.bad(bad); err != nil {
 				return usage(err)
 			}
 			s.print("list-head")
@@ -44,7 +38,7 @@ that pass now.`,
 				s.list(lab, progress[lab.ID])
 			}
 			return nil
-		},
+		}),
 	}
 }
 
@@ -56,12 +50,9 @@ func place(lab *course.Lab) int {
 	return lab.First
 }
 
-// list prints the line of a lab. progress may be nil.
-func (s *session) list(lab *course.Lab, progress *course.LabProgress) {
+// list prints the line of a lab.
+func (s *session) list(lab *course.Lab, progress course.LabProgress) {
 	state, minutes, passed, of := "open", lab.Minutes, 0, len(lab.Tests.Steps)
-	if progress == nil {
-		progress = &course.LabProgress{}
-	}
 	for _, step := range lab.Tests.Steps {
 		if progress.Steps[step.Name] != "" {
 			passed++
@@ -76,7 +67,7 @@ func (s *session) list(lab *course.Lab, progress *course.LabProgress) {
 	default:
 		state, minutes = "started", lab.Minutes*(of-passed)/of
 	}
-	said := course.Say(s.lang, "state-"+state)
+	said := s.say("state-" + state)
 	if state == "started" || state == "changed" {
 		said = fmt.Sprintf("%s %d/%d", said, passed, of)
 	}

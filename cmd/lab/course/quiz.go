@@ -33,20 +33,10 @@ all that are left. Your answers are kept with your progress.`,
 
   # those of all labs
   lab quiz`,
-		Args:              atMostOne,
-		ValidArgsFunction: completeLab,
-		RunE: func(command *cobra.Command, args []string) error {
-			s, err := open(command)
+		RunE: opened(func(s *session, args []string) error {
+			labs, err := s.oneOrAll(args)
 			if err != nil {
 				return err
-			}
-			labs := s.labs
-			if len(args) > 0 || s.around() != nil {
-				lab, err := s.lab(args)
-				if err != nil {
-					return err
-				}
-				labs = []*course.Lab{lab}
 			}
 			var questions []question
 			for _, lab := range labs {
@@ -56,7 +46,7 @@ all that are left. Your answers are kept with your progress.`,
 				return s.refuse("quiz-none", labs[0].ID)
 			}
 			return s.ask(questions)
-		},
+		}),
 	}
 }
 
@@ -175,7 +165,7 @@ func letter(i int) string { return string(rune('a' + i)) }
 func (s *session) answer(ctx context.Context, q *course.Question, input <-chan string) (chosen *course.Choice, more bool) {
 	last := letter(len(q.Choices) - 1)
 	for {
-		fmt.Fprint(s.OutOrStdout(), course.Say(s.lang, "quiz-prompt", last))
+		fmt.Fprint(s.OutOrStdout(), s.say("quiz-prompt", last))
 		select {
 		case <-ctx.Done():
 			fmt.Fprintln(s.OutOrStdout())
@@ -204,7 +194,7 @@ func (s *session) comment(q *course.Question, chosen *course.Choice) {
 		s.print("quiz-right")
 	} else {
 		s.print("quiz-wrong", right.In(s.lang))
-		belief := course.Say(s.lang, "quiz-belief", chosen.Belief.In(s.lang))
+		belief := s.say("quiz-belief", chosen.Belief.In(s.lang))
 		fmt.Fprintln(out, s.paragraph(words.Text{English: belief, Chinese: belief}))
 	}
 	fmt.Fprintf(out, "%s\n", s.paragraph(q.Why))

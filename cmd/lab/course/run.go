@@ -66,8 +66,6 @@ with your pages of all labs that have passed.`,
 
   # keep the controller that consists of your pages
   lab run --all --build bin/orrery-mine`,
-		Args:              atMostOne,
-		ValidArgsFunction: completeLab,
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := o.check(command); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
@@ -190,7 +188,11 @@ const executable = "program.exe"
 
 // build builds a program of the repository with the chosen pages. What does not compile is printed.
 func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary string) (*course.Overlay, error) {
-	lay, err := course.OverlayOf(s.folder.Repository, chosen.labs, s.folder.Of, s.here)
+	folders := map[*course.Lab]string{}
+	for _, lab := range chosen.labs {
+		folders[lab] = s.folder.Of(lab)
+	}
+	lay, err := course.NewOverlay(s.folder.Repository, s.here, folders)
 	if err != nil {
 		return nil, usage(err)
 	}

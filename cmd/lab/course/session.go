@@ -38,7 +38,10 @@ func AddTo(root *cobra.Command) {
 		newVerifyCommand(),
 	}
 	for _, command := range commands {
-		command.GroupID = group.ID
+		command.GroupID, command.Args = group.ID, program.NoArguments
+		if strings.HasSuffix(command.Use, "[NN]") {
+			command.Args, command.ValidArgsFunction = program.AtMostOneArgument, completeLab
+		}
 		command.Flags().String("lang", "", "the language of texts: en or zh-CN; default: that of the locale")
 		program.Complete(command, "lang", string(words.English), string(words.Chinese))
 		root.AddCommand(command)
@@ -88,14 +91,19 @@ func open(command *cobra.Command) (*session, error) {
 	return s, usage(err)
 }
 
+// say returns a message.
+func (s *session) say(name string, arguments ...any) string {
+	return course.Say(s.lang, name, arguments...)
+}
+
 // refuse returns an error about usage or environment with a message.
 func (s *session) refuse(name string, arguments ...any) error {
-	return usage(errors.New(course.Say(s.lang, name, arguments...)))
+	return usage(errors.New(s.say(name, arguments...)))
 }
 
 // print writes a message.
 func (s *session) print(name string, arguments ...any) {
-	fmt.Fprintln(s.OutOrStdout(), course.Say(s.lang, name, arguments...))
+	fmt.Fprintln(s.OutOrStdout(), s.say(name, arguments...))
 }
 
 // show returns a path relative to the current folder.
@@ -114,18 +122,19 @@ func (s *session) lab(args []string) (*course.Lab, error) {
 		}
 		return nil, s.refuse("which-lab", s.CommandPath())
 	}
-	lab, near := course.Find(s.labs, args[0])
-	if lab != nil {
+	if lab := course.Find(s.labs, args[0]); lab != nil {
 		return lab, nil
 	}
-	var names []string
-	for _, each := range near {
-		names = append(names, fmt.Sprintf("%s (%s)", each.ID, each.Title.In(s.lang)))
+	return nil, s.refuse("no-such-lab", args[0])
+}
+
+// oneOrAll is lab, but without arguments and outside of a lab's folder it returns all labs.
+func (s *session) oneOrAll(args []string) ([]*course.Lab, error) {
+	if len(args) == 0 && s.around() == nil {
+		return s.labs, nil
 	}
-	if len(names) == 0 {
-		return nil, s.refuse("no-such-lab", args[0])
-	}
-	return nil, s.refuse("unknown-lab", args[0], strings.Join(names, ", "))
+	lab, err := s.lab(args)
+	return []*course.Lab{lab}, err
 }
 
 // around returns the lab in whose folder the learner is, or nil.
@@ -136,7 +145,7 @@ func (s *session) around() *course.Lab {
 			continue
 		}
 		name, _, _ := strings.Cut(filepath.ToSlash(relative), "/")
-		if lab, _ := course.Find(s.labs, name); lab != nil {
+		if lab := course.Find(s.labs, name); lab != nil {
 			return lab
 		}
 	}
@@ -163,55 +172,49 @@ func (s *session) complete(lab *course.Lab) error {
 	return nil
 }
 
-// onLab makes the RunE of a command on a lab, which the arguments name.
-func onLab(run func(*session, *course.Lab) error) func(*cobra.Command, []string) error {
-	return withLab((*session).lab, run)
-}
-
-// onStarted is onLab for a lab that must have been started.
-func onStarted(run func(*session, *course.Lab) error) func(*cobra.Command, []string) error {
-	return withLab((*session).started, run)
-}
-
-func withLab(find func(*session, []string) (*course.Lab, error), run func(*session, *course.Lab) error) func(*cobra.Command, []string) error {
+// opened makes the RunE of a command from what it does in a session.
+func opened(run func(*session, []string) error) func(*cobra.Command, []string) error {
 	return func(command *cobra.Command, args []string) error {
 		s, err := open(command)
 		if err != nil {
 			return err
 		}
-		lab, err := find(s, args)
+		return run(s, args)
+	}
+}
+
+// onLab is opened for a command on a lab, which the arguments name.
+func onLab(run func(*session, *course.Lab) error) func(*cobra.Command, []string) error {
+	return opened(func(s *session, args []string) error {
+		lab, err := s.lab(args)
 		if err != nil {
 			return err
 		}
 		return run(s, lab)
-	}
+	})
 }
 
-// update changes the progress of a lab, and says when an unreadable file was put aside.
+// onStarted is onLab for a lab that must have been started.
+func onStarted(run func(*session, *course.Lab) error) func(*cobra.Command, []string) error {
+	return opened(func(s *session, args []string) error {
+		lab, err := s.started(args)
+		if err != nil {
+			return err
+		}
+		return run(s, lab)
+	})
+}
+
+// update changes the progress of a lab.
 func (s *session) update(lab *course.Lab, change func(*course.LabProgress)) error {
-	bad, err := s.folder.Update(lab.ID, change)
-	s.bad(bad)
-	return usage(err)
+	return usage(s.folder.Update(lab.ID, change))
 }
 
 // progress returns the progress of a lab.
 func (s *session) progress(lab *course.Lab) (course.LabProgress, error) {
-	all, bad, err := s.folder.Progress()
-	s.bad(bad)
-	if err != nil || all[lab.ID] == nil {
-		return course.LabProgress{}, usage(err)
-	}
-	return *all[lab.ID], nil
+	all, err := s.folder.Progress()
+	return all[lab.ID], usage(err)
 }
-
-func (s *session) bad(file string) {
-	if file != "" {
-		fmt.Fprintln(s.ErrOrStderr(), course.Say(s.lang, "progress-bad", s.show(file)))
-	}
-}
-
-// atMostOne accepts the id of a lab, or nothing.
-var atMostOne cobra.PositionalArgs = program.AtMostOneArgument
 
 // completeLab completes the id of a lab.
 func completeLab(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -22,8 +22,6 @@ On a terminal it first asks the lab's questions that you have not answered, as
 "lab quiz" does: predict what the gear does before you write it.`,
 		Example: `  # rebuild the work queue
   lab start 08`,
-		Args:              atMostOne,
-		ValidArgsFunction: completeLab,
 		RunE: onLab(func(s *session, lab *course.Lab) error {
 			if s.folder.Started(lab) {
 				return s.refuse("start-under-way", lab.ID, s.show(s.folder.Page(lab, lab.Files[0].Path)))
@@ -44,8 +42,6 @@ func newResetCommand() *cobra.Command {
 ending .bak-1 and so on.`,
 		Example: `  # begin the work queue again
   lab reset 08`,
-		Args:              atMostOne,
-		ValidArgsFunction: completeLab,
 		RunE: onLab(func(s *session, lab *course.Lab) error {
 			if !s.folder.Started(lab) {
 				return s.refuse("not-started", lab.ID)

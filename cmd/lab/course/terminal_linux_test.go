@@ -55,7 +55,7 @@ func TestStartAsksWhatWasNeverAnswered(t *testing.T) {
 	assert.Contains(t, stdout, "question 2 of 2")
 	assert.NotContains(t, stdout, "question 1 of 2", "its answer is known")
 	assert.FileExists(t, filepath.Join(dir, yours))
-	progress, _, err := course.FolderIn(dir).Progress()
+	progress, err := course.FolderIn(dir).Progress()
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"order": "a", "again": "1"}, progress["04"].Answers)
 }

@@ -29,8 +29,6 @@ The exit code is 0 if everything passed, 1 if something failed, and 2 if the
 lab could not be tested.`,
 		Example: `  # test your work queue
   lab test 08`,
-		Args:              atMostOne,
-		ValidArgsFunction: completeLab,
 		RunE: onStarted(func(s *session, lab *course.Lab) error {
 			r, err := s.test(s.Context(), lab)
 			if err != nil {
@@ -51,7 +49,7 @@ func (s *session) test(ctx context.Context, lab *course.Lab) (*check.Report, err
 	}
 	onTerminal := columns(s.ErrOrStderr()) > 0
 	if onTerminal {
-		fmt.Fprint(s.ErrOrStderr(), course.Say(s.lang, "testing"))
+		fmt.Fprint(s.ErrOrStderr(), s.say("testing"))
 	}
 	r, err := check.Run(ctx, check.Options{
 		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Race: toolchain.Race,

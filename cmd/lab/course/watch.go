@@ -26,8 +26,6 @@ runs the real controller, v shows it in the browser, d shows the difference to
 the reference, n goes to the next lab, q quits. Ctrl-C ends what a key began.`,
 		Example: `  # in a terminal beside your editor
   lab watch 08`,
-		Args:              atMostOne,
-		ValidArgsFunction: completeLab,
 		RunE: onStarted(func(s *session, lab *course.Lab) error {
 			in, ok := s.InOrStdin().(*os.File)
 			out, ok2 := bare(s.OutOrStdout()).(*os.File)

@@ -75,28 +75,19 @@ func Read(file string, into any) error {
 	return nil
 }
 
-// Find returns the lab that a word means: an id with or without zeros, the folder's name, or the
-// words in it. Otherwise near are up to three that look like it, or have the nearest numbers.
-func Find(labs []*Lab, word string) (found *Lab, near []*Lab) {
+// Find returns the lab that a word means, or nil: an id with or without zeros, the folder's name, or
+// the words in it.
+func Find(labs []*Lab, word string) *Lab {
 	word = strings.ToLower(strings.TrimSuffix(word, "/"))
 	number, noNumber := strconv.Atoi(word)
-	distance := func(lab *Lab) int {
-		id, _ := strconv.Atoi(lab.ID) // two digits
-		return max(id-number, number-id)
-	}
 	for _, lab := range labs {
 		_, words, _ := strings.Cut(lab.Name, "-")
-		if word == lab.Name || word == words || noNumber == nil && distance(lab) == 0 {
-			return lab, nil
+		id, _ := strconv.Atoi(lab.ID) // two digits
+		if word == lab.Name || word == words || noNumber == nil && number == id {
+			return lab
 		}
 	}
-	near = slices.Clone(labs)
-	if noNumber == nil {
-		slices.SortStableFunc(near, func(a, b *Lab) int { return distance(a) - distance(b) })
-	} else {
-		near = slices.DeleteFunc(near, func(lab *Lab) bool { return word == "" || !strings.Contains(lab.Name, word) })
-	}
-	return nil, near[:min(len(near), 3)]
+	return nil
 }
 
 // Mutate returns the page after the edits that concern it.

@@ -15,15 +15,12 @@ package course
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"orrery/internal/words"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Lab is one lab.
@@ -88,7 +85,7 @@ type Step struct {
 	Functions []string `yaml:"functions"`
 	// Limit is how long the step may take. Default: 10 s. A step with searches needs more on a busy
 	// machine.
-	Limit Duration `yaml:"limit"`
+	Limit time.Duration `yaml:"limit"`
 	// Flags are further flags of the tests, for example for a search that is shorter than in CI.
 	Flags []string `yaml:"flags"`
 }
@@ -244,7 +241,7 @@ type Action struct {
 	// End ends the fault with this text.
 	End string `yaml:"end"`
 	// Pause lets time pass.
-	Pause Duration `yaml:"pause"`
+	Pause time.Duration `yaml:"pause"`
 	// Gone waits until no namespace is left whose name begins with Prefix.
 	Gone *Gone `yaml:"gone"`
 	// Metric waits until a metric of the controller is within limits.
@@ -253,7 +250,7 @@ type Action struct {
 	// Start starts the program that the manifest names.
 	Start *Start `yaml:"start"`
 	// Killed waits until the program has ended as if it was killed, with exit code 137.
-	Killed Duration `yaml:"killed"`
+	Killed time.Duration `yaml:"killed"`
 	// CreateMachine creates a VirtualMachine with this name, and its definition before the first.
 	CreateMachine string `yaml:"create_machine"`
 	// DeleteMachine deletes the VirtualMachine with this name.
@@ -273,7 +270,7 @@ type Stuck struct {
 	// Namespace is "first" or "second".
 	Namespace string `yaml:"namespace"`
 	// Within is how long "orrery why" may take to prove its causes, once the verdicts have passed.
-	Within Duration `yaml:"within"`
+	Within time.Duration `yaml:"within"`
 }
 
 // Start describes a start of the program.
@@ -285,9 +282,9 @@ type Start struct {
 // Machines describes VirtualMachine objects and the servers of the driver in $STATE, both by
 // the names of the objects.
 type Machines struct {
-	Objects []string `yaml:"objects"`
-	Servers []string `yaml:"servers"`
-	Within  Duration `yaml:"within"`
+	Objects []string      `yaml:"objects"`
+	Servers []string      `yaml:"servers"`
+	Within  time.Duration `yaml:"within"`
 }
 
 // Bench describes benchmarks that take turns.
@@ -296,7 +293,7 @@ type Bench struct {
 	Args    []string `yaml:"args"`
 	Designs []string `yaml:"designs"`
 	// AtLeast are the least latencies of every design, by p50, p90, p99 and max.
-	AtLeast map[string]Duration `yaml:"at_least"`
+	AtLeast map[string]time.Duration `yaml:"at_least"`
 }
 
 // Fill describes new namespaces: prefix-0, prefix-1, and so on.
@@ -311,15 +308,15 @@ type Fill struct {
 // Touch describes updates: each namespace with the prefix and each pod in it gets Times updates,
 // with a pause of Every between two rounds.
 type Touch struct {
-	Prefix string   `yaml:"prefix"`
-	Times  int      `yaml:"times"`
-	Every  Duration `yaml:"every"`
+	Prefix string        `yaml:"prefix"`
+	Times  int           `yaml:"times"`
+	Every  time.Duration `yaml:"every"`
 }
 
 // Gone describes namespaces that must disappear.
 type Gone struct {
-	Prefix string   `yaml:"prefix"`
-	Within Duration `yaml:"within"`
+	Prefix string        `yaml:"prefix"`
+	Within time.Duration `yaml:"within"`
 }
 
 // Metric describes a metric's value: the sum over all series whose text begins with Name.
@@ -328,27 +325,10 @@ type Metric struct {
 	AtLeast *float64 `yaml:"at_least"`
 	AtMost  *float64 `yaml:"at_most"`
 	// Within is how long the value may take. Zero: it is read once.
-	Within Duration `yaml:"within"`
+	Within time.Duration `yaml:"within"`
 }
 
 // Holds reports whether a value is within the limits.
 func (m Metric) Holds(value float64) bool {
 	return (m.AtLeast == nil || value >= *m.AtLeast) && (m.AtMost == nil || value <= *m.AtMost)
-}
-
-// Duration is a duration such as 500ms or 30s.
-type Duration struct{ time.Duration }
-
-// UnmarshalYAML parses the duration.
-func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
-	var text string
-	if err := node.Decode(&text); err != nil {
-		return err
-	}
-	parsed, err := time.ParseDuration(text)
-	if err != nil || parsed < 0 {
-		return fmt.Errorf("line %d: %q is not a duration such as 500ms or 30s", node.Line, text)
-	}
-	d.Duration = parsed
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,7 +21,7 @@ func TestAMisspeltFieldIsAnError(t *testing.T) {
 		{"lab.yaml", "article:", "artikel:", "field artikel not found"},
 		{"lab.yaml", "name: sum, run:", "name: sum, rnu:", "field rnu not found"},
 		{"lab.yaml", "files: [{path: gear/counter.go, write: [Counter.Add, Counter.Value], remove: []}]\n", "", "no page is named"},
-		{"lab.yaml", "hints:", "run: {script: [{pause: long}]}\nhints:", `"long" is not a duration such as 500ms or 30s`},
+		{"lab.yaml", "hints:", "run: {script: [{pause: long}]}\nhints:", "cannot unmarshal !!str `long` into time.Duration"},
 		{"lab.yaml", "article:", "---\narticle:", "one document is expected"},
 		{"mutants.yaml", "killed_by:", "killedBy:", "field killedBy not found"},
 		{"predict.yaml", "id: order", "di: order", "field di not found"},
@@ -148,20 +147,16 @@ func TestThePageForTeachers(t *testing.T) {
 }
 
 func TestLabsAreFoundByManyNames(t *testing.T) {
-	labs := []*course.Lab{{ID: "04", Name: "04-deltafifo"}, {ID: "08", Name: "08-work-queue"}, {ID: "14", Name: "14-queue-in-order"}}
-	for word, want := range map[string]string{"04": "04", "4": "04", "8": "08", "008": "08", "work-queue": "08", "08-work-queue/": "08", "Work-Queue": "08", "14": "14"} {
-		found, _ := course.Find(labs, word)
-		require.NotNil(t, found, word)
-		assert.Equal(t, want, found.ID)
-	}
-	for word, want := range map[string][]string{"queue": {"08", "14"}, "17": {"14", "08", "04"}, "7": {"08", "04", "14"}, "xyz": nil, "": nil} {
-		found, near := course.Find(labs, word)
-		assert.Nil(t, found, word)
-		var ids []string
-		for _, lab := range near {
-			ids = append(ids, lab.ID)
+	labs := []*course.Lab{{ID: "04", Name: "04-deltafifo"}, {ID: "08", Name: "08-work-queue"}}
+	for id, words := range map[string]string{"04": "04 4 deltafifo", "08": "8 08 008 work-queue 08-work-queue/ Work-Queue"} {
+		for word := range strings.FieldsSeq(words) {
+			found := course.Find(labs, word)
+			require.NotNil(t, found, word)
+			assert.Equal(t, id, found.ID)
 		}
-		assert.Equal(t, want, ids, word)
+	}
+	for _, word := range []string{"queue", "7", "xyz", ""} {
+		assert.Nil(t, course.Find(labs, word), word)
 	}
 }
 
@@ -185,5 +180,4 @@ func TestMetricLimits(t *testing.T) {
 	assert.True(t, course.Metric{AtLeast: &low, AtMost: &high}.Holds(3))
 	assert.False(t, course.Metric{AtLeast: &low}.Holds(0))
 	assert.False(t, course.Metric{AtMost: &high}.Holds(4))
-	assert.Equal(t, time.Duration(0), course.Metric{}.Within.Duration)
 }

@@ -18,7 +18,8 @@ type Overlay struct {
 	// Pages are the learner's files that take part in the build: pages of the lab and files that
 	// the learner added. Keys are paths in the repository, with slashes.
 	Pages map[string]string
-	// Edited are other files of the package that the learner changed. These changes are not used.
+	// Edited are other files of the package that the learner changed, as they are shown. These changes
+	// are not used.
 	Edited []string
 
 	repository string
@@ -27,87 +28,55 @@ type Overlay struct {
 	prefixes   []string // what Go may print before a path in the repository
 }
 
-// NewOverlay returns the overlay for the lab in a repository with the learner's files in folder.
+// NewOverlay returns the overlay for labs in a repository, by the folders with the learner's files.
 // Paths are shown relative to from.
-func NewOverlay(repository string, lab *Lab, folder, from string) (*Overlay, error) {
+func NewOverlay(repository, from string, folders map[*Lab]string) (*Overlay, error) {
 	o := &Overlay{Pages: map[string]string{}, repository: repository, from: from, replace: map[string]string{}}
-	o.prefixes = []string{"", "./", "orrery/", repository + "/", folder + "/"}
-	if relative, err := filepath.Rel(repository, folder); err == nil {
-		o.prefixes = append(o.prefixes, filepath.ToSlash(relative)+"/")
-	}
-	if err := o.find(lab, folder); err != nil {
-		return nil, err
-	}
-	return o, o.removeTests(lab)
-}
-
-// OverlayOf returns the overlay for several labs, at least one. folder returns the folder of each.
-func OverlayOf(repository string, labs []*Lab, folder func(*Lab) string, from string) (*Overlay, error) {
-	var all *Overlay
-	for _, lab := range labs {
-		one, err := NewOverlay(repository, lab, folder(lab), from)
-		if err != nil {
+	o.prefixes = []string{"", "./", "orrery/", repository + "/"}
+	for lab, folder := range folders {
+		o.prefixes = append(o.prefixes, folder+"/")
+		if relative, err := filepath.Rel(repository, folder); err == nil {
+			o.prefixes = append(o.prefixes, filepath.ToSlash(relative)+"/")
+		}
+		if err := o.find(lab, folder); err != nil {
 			return nil, err
 		}
-		if all == nil {
-			all = one
-			continue
+		if err := o.removeTests(lab); err != nil {
+			return nil, err
 		}
-		all.add(one)
 	}
-	return all, nil
-}
-
-// add adds the pages of another overlay of the same repository.
-func (o *Overlay) add(other *Overlay) {
-	for name, file := range other.Pages {
-		o.Pages[name] = file
-	}
-	for name, file := range other.replace {
-		o.replace[name] = file
-	}
-	o.prefixes = append(o.prefixes, other.prefixes...)
+	return o, nil
 }
 
 // find finds the learner's files.
 func (o *Overlay) find(lab *Lab, folder string) error {
-	for _, page := range lab.Files {
-		if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(page.Path))); err != nil {
-			return fmt.Errorf("%w: %s", ErrNoPage, page.Path)
-		}
-	}
 	pkg := filepath.Join(folder, filepath.FromSlash(lab.Package()))
 	entries, err := os.ReadDir(pkg)
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		isPage := lab.Page(path.Join(lab.Package(), entry.Name())) != nil
-		if entry.IsDir() || !isPage && !strings.HasSuffix(entry.Name(), ".go") {
-			continue
-		}
 		name, file := path.Join(lab.Package(), entry.Name()), filepath.Join(pkg, entry.Name())
-		reference, err := os.ReadFile(filepath.Join(o.repository, filepath.FromSlash(name)))
-		switch {
-		case isPage:
-		case err == nil:
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			if !bytes.Equal(text, reference) {
-				o.Edited = append(o.Edited, name)
-			}
+		isPage := lab.Page(name) != nil
+		if entry.IsDir() || !isPage && path.Ext(name) != ".go" {
 			continue
 		}
-		o.Pages[name] = file
-		o.replace[filepath.Join(o.repository, filepath.FromSlash(name))] = file
+		original := filepath.Join(o.repository, filepath.FromSlash(name))
+		if reference, err := os.ReadFile(original); err != nil || isPage {
+			o.Pages[name], o.replace[original] = file, file
+		} else if text, err := os.ReadFile(file); err != nil {
+			return err
+		} else if !bytes.Equal(text, reference) {
+			o.Edited = append(o.Edited, o.shown(file))
+		}
+	}
+	for _, page := range lab.Files {
+		if o.Pages[page.Path] == "" {
+			return fmt.Errorf("%s is gone: %w", page.Path, fs.ErrNotExist)
+		}
 	}
 	return nil
 }
-
-// ErrNoPage reports that a page is missing in the learner's folder.
-var ErrNoPage = fmt.Errorf("the page is gone: %w", fs.ErrNotExist)
 
 // removeTests removes the test files that the manifest does not name.
 func (o *Overlay) removeTests(lab *Lab) error {
@@ -133,10 +102,11 @@ func (o *Overlay) Write(file string) error {
 	return os.WriteFile(file, text, 0o644)
 }
 
-// Show returns how a path of the repository is shown: the learner's file in its place, relative to
-// the folder where the learner is.
-func (o *Overlay) Show(name string) string {
-	file := o.File(name)
+// Show returns how a path of the repository is shown: the learner's file in its place.
+func (o *Overlay) Show(name string) string { return o.shown(o.File(name)) }
+
+// shown returns a path relative to the folder where the learner is.
+func (o *Overlay) shown(file string) string {
 	if relative, err := filepath.Rel(o.from, file); err == nil {
 		return filepath.ToSlash(relative)
 	}

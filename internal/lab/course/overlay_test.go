@@ -2,6 +2,7 @@ package course_test
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,11 +19,12 @@ func TestAnOverlayReplacesAddsAndRemoves(t *testing.T) {
 	lab, folder := labtest.Lab(t, repository), course.FolderIn(repository)
 	_, err := folder.Start(lab)
 	require.NoError(t, err)
+	mine := map[*course.Lab]string{lab: folder.Of(lab)}
 	labtest.Write(t, folder.Page(lab, "gear/mine.go"), "package gear\n")
 	labtest.Write(t, folder.Page(lab, "gear/other.go"), "package gear\n")
-	o, err := course.NewOverlay(repository, lab, folder.Of(lab), repository)
+	o, err := course.NewOverlay(repository, repository, mine)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"gear/other.go"}, o.Edited, "an edited file to read is reported and not used")
+	assert.Equal(t, []string{"workshop/work/04-counter/gear/other.go"}, o.Edited, "an edited file to read is reported and not used")
 
 	file := filepath.Join(t.TempDir(), "overlay.json")
 	require.NoError(t, o.Write(file))
@@ -37,8 +39,8 @@ func TestAnOverlayReplacesAddsAndRemoves(t *testing.T) {
 	}, written.Replace)
 
 	require.NoError(t, os.Remove(folder.Page(lab, labtest.Page)))
-	_, err = course.NewOverlay(repository, lab, folder.Of(lab), repository)
-	assert.ErrorIs(t, err, course.ErrNoPage)
+	_, err = course.NewOverlay(repository, repository, mine)
+	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 // Go prints a replaced file by its own path, or by the path that it replaces, absolute or not, with
@@ -48,7 +50,7 @@ func TestPathsAreMappedBack(t *testing.T) {
 	lab, folder := labtest.Lab(t, repository), course.FolderIn(repository)
 	_, err := folder.Start(lab)
 	require.NoError(t, err)
-	o, err := course.NewOverlay(repository, lab, folder.Of(lab), repository)
+	o, err := course.NewOverlay(repository, repository, map[*course.Lab]string{lab: folder.Of(lab)})
 	require.NoError(t, err)
 	const mine = "workshop/work/04-counter/gear/counter.go"
 	for printed, want := range map[string]string{
@@ -68,7 +70,7 @@ func TestPathsAreMappedBack(t *testing.T) {
 		assert.Equal(t, want, o.Map(printed))
 	}
 	assert.Equal(t, "gear/counter.go:9: x", o.Canonical("/another/folder/gear/counter.go:9: x"))
-	elsewhere, err := course.NewOverlay(repository, lab, folder.Of(lab), folder.Of(lab))
+	elsewhere, err := course.NewOverlay(repository, folder.Of(lab), map[*course.Lab]string{lab: folder.Of(lab)})
 	require.NoError(t, err)
 	assert.Equal(t, "gear/counter.go", elsewhere.Show(labtest.Page))
 	assert.Equal(t, "../../../gear/other.go", elsewhere.Show("gear/other.go"))

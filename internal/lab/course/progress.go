@@ -3,6 +3,7 @@ package course
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,7 +12,7 @@ import (
 )
 
 // Progress is what the learner has done, by the labs' ids.
-type Progress map[string]*LabProgress
+type Progress map[string]LabProgress
 
 // LabProgress is what the learner has done in one lab.
 type LabProgress struct {
@@ -62,54 +63,47 @@ func (p *LabProgress) Fail(failed *FailedTest) {
 
 func (f Folder) progressFile() string { return filepath.Join(f.Dir, "progress.json") }
 
-// Progress reads the progress. An unreadable file is renamed; bad is its new name, or "".
-func (f Folder) Progress() (progress Progress, bad string, err error) {
-	progress = Progress{}
+// Progress reads the progress.
+func (f Folder) Progress() (Progress, error) {
+	progress := Progress{}
 	text, err := os.ReadFile(f.progressFile())
 	if errors.Is(err, fs.ErrNotExist) {
-		return progress, "", nil
+		return progress, nil
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	if json.Unmarshal(text, &progress) == nil && progress != nil {
-		for id, lab := range progress {
-			if lab == nil {
-				delete(progress, id)
-			}
-		}
-		return progress, "", nil
+	if err := json.Unmarshal(text, &progress); err != nil || progress == nil {
+		return nil, fmt.Errorf("%s cannot be read; remove it, and \"lab test\" fills a new one", f.progressFile())
 	}
-	bad = f.progressFile() + ".bad"
-	return Progress{}, bad, os.Rename(f.progressFile(), bad)
+	return progress, nil
 }
 
 // Update changes the progress of one lab. The file is replaced at once, so an interruption leaves
 // the former or the new one.
-func (f Folder) Update(id string, change func(*LabProgress)) (bad string, err error) {
-	progress, bad, err := f.Progress()
+func (f Folder) Update(id string, change func(*LabProgress)) error {
+	progress, err := f.Progress()
 	if err != nil {
-		return bad, err
+		return err
 	}
-	if progress[id] == nil {
-		progress[id] = &LabProgress{}
-	}
-	change(progress[id])
+	lab := progress[id]
+	change(&lab)
+	progress[id] = lab
 	text, err := json.MarshalIndent(progress, "", "  ")
 	if err != nil {
-		return bad, err
+		return err
 	}
 	if err := os.MkdirAll(f.Dir, 0o755); err != nil {
-		return bad, err
+		return err
 	}
 	file, err := os.CreateTemp(f.Dir, "progress-*.tmp")
 	if err != nil {
-		return bad, err
+		return err
 	}
 	defer os.Remove(file.Name())
 	_, err = file.Write(append(text, '\n'))
 	if err := errors.Join(err, file.Close()); err != nil {
-		return bad, err
+		return err
 	}
-	return bad, os.Rename(file.Name(), f.progressFile())
+	return os.Rename(file.Name(), f.progressFile())
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -50,7 +49,7 @@ type TestBinary struct {
 // Run runs one step, without the tests of the steps before it, which have passed. If they have run
 // all of them, it runs them again.
 func (t TestBinary) Run(ctx context.Context, step Step, before []Step) (Result, error) {
-	limit := cmp.Or(step.Limit.Duration, defaultLimit) * time.Duration(max(1, t.LimitFactor))
+	limit := cmp.Or(step.Limit, defaultLimit) * time.Duration(max(1, t.LimitFactor))
 	ctx, cancel := context.WithTimeout(ctx, limit+5*time.Second)
 	defer cancel()
 	arguments := []string{"-test.v", "-test.paniconexit0", "-test.run", step.Run, "-test.timeout", limit.String()}
@@ -65,8 +64,8 @@ func (t TestBinary) Run(ctx context.Context, step Step, before []Step) (Result, 
 	command.WaitDelay = time.Second
 	out := &head{}
 	command.Stdout, command.Stderr = out, out
-	hungry, err := t.start(ctx, command)
-	result := Result{Step: step.Name, Passed: err == nil, Output: out.String(), Hungry: hungry, Limit: limit}
+	hungry, err := t.run(command)
+	result := Result{Step: step.Name, Passed: err == nil, Output: out.text.String(), Hungry: hungry, Limit: limit}
 	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed && ctx.Err() == nil {
 		return result, err
 	}
@@ -85,20 +84,25 @@ func (t TestBinary) Run(ctx context.Context, step Step, before []Step) (Result, 
 	return result, nil
 }
 
-// start runs a command and watches its memory.
-func (t TestBinary) start(ctx context.Context, command *exec.Cmd) (hungry bool, err error) {
+// run runs a command. It is killed when it uses more memory than the limit: a loop that appends
+// without end would otherwise stop the learner's machine before the time limit.
+func (t TestBinary) run(command *exec.Cmd) (hungry bool, err error) {
 	if err := command.Start(); err != nil {
 		return false, err
 	}
-	ctx, end := context.WithCancel(ctx)
-	watched := make(chan bool)
-	go func() {
-		kill := func() { command.Process.Kill() }
-		watched <- watchMemory(ctx, command.Process.Pid, cmp.Or(t.Memory, memoryLimit), kill)
-	}()
-	err = command.Wait()
-	end()
-	return <-watched, err
+	ended := make(chan error)
+	go func() { ended <- command.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			return hungry, err
+		case <-time.After(100 * time.Millisecond):
+		}
+		if resident(command.Process.Pid) > cmp.Or(t.Memory, memoryLimit) {
+			hungry = true
+			command.Process.Kill()
+		}
+	}
 }
 
 // command calls the binary. By default, the race detector would keep each process for a second
@@ -123,22 +127,11 @@ func (t TestBinary) rapid(ctx context.Context) []string {
 }
 
 // head keeps the beginning of what is written.
-type head struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
+type head struct{ text bytes.Buffer }
 
 func (h *head) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.text.Write(p[:min(len(p), outputLimit-h.text.Len())])
 	return len(p), nil
-}
-
-func (h *head) String() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.text.String()
 }
 
 // PackageDir returns the folder of a lab's package.
@@ -146,36 +139,17 @@ func PackageDir(repository string, lab *Lab) string {
 	return filepath.Join(repository, filepath.FromSlash(lab.Package()))
 }
 
-// memoryLimit is how much memory a step may use: a loop that appends without end would otherwise
-// stop the learner's machine before the time limit.
+// memoryLimit is how much memory a step may use.
 const memoryLimit = 3 << 30
 
-// watchMemory calls kill when the process uses more memory than the limit, and reports that. It
-// returns when ctx ends. Systems without /proc are not watched.
-func watchMemory(ctx context.Context, pid int, limit uint64, kill func()) (exceeded bool) {
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(100 * time.Millisecond):
-		}
-		if resident(pid) > limit {
-			kill()
-			return true
-		}
-	}
-}
-
-// resident returns the bytes of memory that a process uses, 0 if that is unknown.
+// resident returns the bytes of memory that a process uses; 0 if that is unknown, as on systems
+// without /proc.
 func resident(pid int) uint64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	fields := strings.Fields(string(text))
 	if err != nil || len(fields) < 2 {
 		return 0
 	}
-	pages, err := strconv.ParseUint(fields[1], 10, 64)
-	if err != nil {
-		return 0
-	}
+	pages, _ := strconv.ParseUint(fields[1], 10, 64)
 	return pages * uint64(os.Getpagesize())
 }

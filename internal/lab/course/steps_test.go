@@ -35,66 +35,54 @@ func TestParts(t *testing.T) {
 	})
 }
 
-func run(t *testing.T, step course.Step, before ...course.Step) (course.Result, error) {
+func run(t *testing.T, step course.Step, before ...string) (course.Result, error) {
 	t.Helper()
 	t.Setenv("STEP", "1")
-	return course.TestBinary{Binary: os.Args[0], Dir: ".", Memory: 300 << 20}.Run(t.Context(), step, before)
+	var steps []course.Step
+	for _, each := range before {
+		steps = append(steps, course.Step{Run: each})
+	}
+	step.Name, step.Run = "a", "Test"+step.Run
+	return course.TestBinary{Binary: os.Args[0], Dir: ".", Memory: 300 << 20}.Run(t.Context(), step, steps)
 }
 
 func TestStepsEnd(t *testing.T) {
-	result, err := run(t, course.Step{Name: "a", Run: "TestParts/passes"})
+	for _, c := range []struct {
+		step   course.Step
+		before []string
+		passed bool
+		output string // a regular expression
+	}{
+		{step: course.Step{Run: "Parts/passes"}, passed: true},
+		{step: course.Step{Run: "Parts/fails"}, output: "because"},
+		{step: course.Step{Run: "Parts/hangs", Limit: 100 * time.Millisecond}, output: "panic: test timed out after 100ms"},
+		{step: course.Step{Run: "Parts/leaves"}, output: `unexpected call to os.Exit\(0\) during test`},
+		{step: course.Step{Run: "Parts/passes", Flags: []string{"-test.count=2"}}, passed: true, output: `(?s)(--- PASS: TestParts/.*){2}`},
+		// What an earlier step has run is not run again, unless nothing else is left.
+		{step: course.Step{Run: "Parts/(passes|fails)"}, before: []string{"TestParts/fails", "TestParts/hangs"}, passed: true, output: "TestParts/passes"},
+		{step: course.Step{Run: "Parts/passes"}, before: []string{"TestParts"}, passed: true, output: "--- PASS: TestParts/passes"},
+	} {
+		result, err := run(t, c.step, c.before...)
+		require.NoError(t, err)
+		assert.Equal(t, c.passed, result.Passed, result.Output)
+		assert.Regexp(t, c.output, result.Output)
+	}
+	result, err := run(t, course.Step{Run: "Parts/talks"})
 	require.NoError(t, err)
-	assert.True(t, result.Passed)
-	assert.Equal(t, 10*time.Second, result.Limit)
-
-	result, err = run(t, course.Step{Name: "b", Run: "TestParts/fails"})
-	require.NoError(t, err)
-	assert.False(t, result.Passed)
-	assert.Contains(t, result.Output, "because")
-
-	result, err = run(t, course.Step{Name: "c", Run: "TestParts/hangs", Limit: course.Duration{Duration: 100 * time.Millisecond}})
-	require.NoError(t, err)
-	assert.False(t, result.Passed)
-	assert.Contains(t, result.Output, "panic: test timed out after 100ms")
-
-	result, err = run(t, course.Step{Name: "k", Run: "TestParts/leaves"})
-	require.NoError(t, err)
-	assert.False(t, result.Passed, "no test has run to its end")
-	assert.Contains(t, result.Output, "unexpected call to os.Exit(0) during test")
-
-	result, err = run(t, course.Step{Name: "d", Run: "TestParts/talks"})
-	require.NoError(t, err)
-	assert.True(t, result.Passed)
 	assert.Len(t, result.Output, 4<<20, "the beginning is kept")
-
-	result, err = run(t, course.Step{Name: "g", Run: "TestParts/(passes|fails)"}, course.Step{Run: "TestParts/fails"}, course.Step{Run: "TestParts/hangs"})
-	require.NoError(t, err)
-	assert.True(t, result.Passed, "what an earlier step has run is not run again")
-	assert.Contains(t, result.Output, "TestParts/passes")
-	assert.NotContains(t, result.Output, "TestParts/fails")
-
-	result, err = run(t, course.Step{Name: "i", Run: "TestParts/passes"}, course.Step{Run: "TestParts"})
-	require.NoError(t, err)
-	assert.Contains(t, result.Output, "--- PASS: TestParts/passes", "a step whose tests have all run is no mistake")
-
-	_, err = run(t, course.Step{Name: "j", Run: "TestNothing"}, course.Step{Run: "TestParts"})
-	assert.EqualError(t, err, "step j: no test has the name TestNothing")
-
-	result, err = run(t, course.Step{Name: "h", Run: "TestParts/passes", Flags: []string{"-test.count=2"}})
-	require.NoError(t, err)
-	assert.Equal(t, 2, strings.Count(result.Output, "--- PASS: TestParts/passes"))
-
-	_, err = run(t, course.Step{Name: "e", Run: "TestNothing"})
-	assert.EqualError(t, err, "step e: no test has the name TestNothing")
+	for _, before := range [][]string{nil, {"TestParts"}} {
+		_, err = run(t, course.Step{Run: "Nothing"}, before...)
+		assert.EqualError(t, err, "step a: no test has the name TestNothing")
+	}
 }
 
 // Memory is watched where there is /proc.
 func TestAStepThatEatsMemoryIsKilled(t *testing.T) {
-	limit := course.Duration{Duration: time.Minute}
+	limit := time.Minute
 	if runtime.GOOS != "linux" {
-		limit.Duration = 100 * time.Millisecond
+		limit = 100 * time.Millisecond
 	}
-	result, err := run(t, course.Step{Name: "f", Run: "TestParts/eats", Limit: limit})
+	result, err := run(t, course.Step{Run: "Parts/eats", Limit: limit})
 	require.NoError(t, err)
 	assert.False(t, result.Passed)
 	assert.Equal(t, runtime.GOOS == "linux", result.Hungry)

@@ -37,16 +37,13 @@ type Options struct {
 // Run tests the learner's files. A page that does not compile is a report, not an error.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
-	lay, err := course.NewOverlay(o.Repository, o.Lab, o.Folder, o.From)
+	lay, err := o.overlay()
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Lab: o.Lab.ID, Race: o.Race}
+	r := &Report{Lab: o.Lab.ID, Race: o.Race, Edited: lay.Edited}
 	for _, step := range o.Lab.Tests.Steps {
 		r.Steps = append(r.Steps, Step{Name: step.Name, State: Open})
-	}
-	for _, name := range lay.Edited {
-		r.Edited = append(r.Edited, o.show(name))
 	}
 	pages, err := o.read(lay, r)
 	if err == nil {
@@ -59,7 +56,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 // Stubs returns the functions that are still stubs. A page that cannot be parsed has none.
 func Stubs(o Options) ([]Frame, error) {
-	lay, err := course.NewOverlay(o.Repository, o.Lab, o.Folder, o.From)
+	lay, err := o.overlay()
 	if err != nil {
 		return nil, err
 	}
@@ -68,13 +65,8 @@ func Stubs(o Options) ([]Frame, error) {
 	return r.Unwritten, err
 }
 
-// show returns how the learner's copy of a file to read is shown.
-func (o Options) show(name string) string {
-	file := filepath.Join(o.Folder, filepath.FromSlash(name))
-	if relative, err := filepath.Rel(o.From, file); err == nil {
-		return filepath.ToSlash(relative)
-	}
-	return file
+func (o Options) overlay() (*course.Overlay, error) {
+	return course.NewOverlay(o.Repository, o.From, map[*course.Lab]string{o.Lab: o.Folder})
 }
 
 // page is a page of the lab: the reference, and the learner's form.

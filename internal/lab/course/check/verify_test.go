@@ -40,24 +40,6 @@ func TestFailedChecksAreNamedAtTheEnd(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(out.String(), "the reference does not pass"), out.String())
 }
 
-// A finding says what the tests said, and what the hints for it look for.
-func TestAFindingCanBeRepairedFromItsText(t *testing.T) {
-	t.Setenv("CGO_ENABLED", "0")
-	repository := labtest.Repository(t)
-	file := filepath.Join(repository, "workshop/labs/04-counter/lab.yaml")
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	labtest.Write(t, file, strings.Replace(string(text), "the sum of 2 and 3 is 3", "the sum is 3", 1))
-	problems := problemsOf(t, repository, "planted wrong solutions")
-	require.Len(t, problems, 1)
-	assert.Equal(t, `mutant last-only should get the hint "last-only", not "wrong": assertion in the step sum:
-  TestContract/sum
-    the sum of 2 and 3 is 3, not 5
-the hints for this test, and what each looks for:
-  last-only: "the sum is 3"
-  wrong: ""`, problems[0])
-}
-
 // Each kind of sabotage is found by its check.
 func TestSabotageIsFound(t *testing.T) {
 	t.Setenv("CGO_ENABLED", "0")
@@ -68,7 +50,14 @@ func TestSabotageIsFound(t *testing.T) {
 		{"stub", "gear/contract_test.go", "c.Add(2)", "_ = 2", "the stub should fail because something is still to write"},
 		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n += n"`, "mutant subtracts should fail first at TestContract/sum: it passes"},
 		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n -= m"`, "mutant subtracts should fail first at TestContract/sum: it does not build"},
-		{"planted wrong solutions", dir + "lab.yaml", "the sum of 2 and 3 is 3", "the sum is 3", `should get the hint "last-only", not "wrong"`},
+		// A finding can be repaired from its text: what the tests said, and what the hints look for.
+		{"planted wrong solutions", dir + "lab.yaml", "the sum of 2 and 3 is 3", "the sum is 3",
+			`mutant last-only should get the hint "last-only", not "wrong": assertion in the step sum:
+  TestContract/sum
+    the sum of 2 and 3 is 3, not 5
+the hints for this test, and what each looks for:
+  last-only: "the sum is 3"
+  wrong: ""`},
 		// The controller of the small repository ends at once.
 		{"run", dir + "lab.yaml", "hints:", "run: {script: [{gone: {prefix: none, within: 1s}}]}\nhints:",
 			"the run fails:\n"},

@@ -167,7 +167,7 @@ func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	lay, err := course.NewOverlay(s.repository, s.lab, folder, s.repository)
+	lay, err := s.options(folder, false).overlay()
 	if err != nil {
 		return nil, err
 	}

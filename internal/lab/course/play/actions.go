@@ -106,8 +106,8 @@ func (p *player) end(text string) error {
 }
 
 // pause lets time pass while the controller works.
-func (p *player) pause(ctx context.Context, d course.Duration) error {
-	err := p.until(ctx, d.Duration, func() (bool, error) { return false, nil })
+func (p *player) pause(ctx context.Context, d time.Duration) error {
+	err := p.until(ctx, d, func() (bool, error) { return false, nil })
 	if errors.Is(err, errTooLong) {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (p *player) pause(ctx context.Context, d course.Duration) error {
 func (p *player) gone(ctx context.Context, g course.Gone) error {
 	var left int
 	all := p.filled[g.Prefix].Namespaces
-	err := p.until(ctx, p.limit(g.Within.Duration), func() (bool, error) {
+	err := p.until(ctx, p.limit(g.Within), func() (bool, error) {
 		list, err := p.namespaces().List(ctx, api.ListOptions{})
 		if err != nil {
 			return false, err
@@ -136,7 +136,7 @@ func (p *player) gone(ctx context.Context, g course.Gone) error {
 	case err == nil:
 		p.say("run-gone", all)
 	case errors.Is(err, errTooLong):
-		p.say("run-not-gone", left, all, p.limit(g.Within.Duration).Seconds())
+		p.say("run-not-gone", left, all, p.limit(g.Within).Seconds())
 		return errOutcome
 	}
 	return err
@@ -146,7 +146,7 @@ func (p *player) gone(ctx context.Context, g course.Gone) error {
 func (p *player) metric(ctx context.Context, m course.Metric) error {
 	var value float64
 	var missing bool // a series begins with its first value
-	err := p.until(ctx, p.limit(m.Within.Duration), func() (bool, error) {
+	err := p.until(ctx, p.limit(m.Within), func() (bool, error) {
 		var err error
 		value, err = p.process.metric(m.Name)
 		if missing = errors.Is(err, errNoMetric); missing {
@@ -245,7 +245,7 @@ func (p *player) stuck(ctx context.Context, s course.Stuck) error {
 		p.say("run-why-later", causes.Namespace)
 		return nil
 	}
-	return p.explain(ctx, situation, p.limit(s.Within.Duration))
+	return p.explain(ctx, situation, p.limit(s.Within))
 }
 
 // explain prints the report of "orrery why" when it proves that the namespace is stuck, and names

@@ -59,8 +59,8 @@ func (p *player) bench(ctx context.Context, b course.Bench) error {
 	for _, design := range b.Designs {
 		for _, name := range percentiles {
 			want, limited := b.AtLeast[name]
-			if got := time.Duration(median(design, name)); limited && got < want.Duration {
-				p.say("run-bench-low", design, name, got.Round(time.Microsecond), want.Duration)
+			if got := time.Duration(median(design, name)); limited && got < want {
+				p.say("run-bench-low", design, name, got.Round(time.Microsecond), want)
 				return errOutcome
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -33,11 +34,11 @@ func (p *player) start(s course.Start) (err error) {
 }
 
 // killed waits until the program has ended with the exit code of a killed program.
-func (p *player) killed(ctx context.Context, limit course.Duration) error {
-	err := p.until(ctx, p.limit(limit.Duration), func() (bool, error) { return false, nil })
+func (p *player) killed(ctx context.Context, limit time.Duration) error {
+	err := p.until(ctx, p.limit(limit), func() (bool, error) { return false, nil })
 	switch {
 	case errors.Is(err, errTooLong):
-		p.say("run-not-killed", p.limit(limit.Duration).Seconds())
+		p.say("run-not-killed", p.limit(limit).Seconds())
 		return errOutcome
 	case errors.Is(err, errEnded) && p.process.command.ProcessState.ExitCode() == killedCode:
 		p.process = nil
@@ -80,7 +81,7 @@ func (p *player) createMachine(ctx context.Context, name string) error {
 // compareMachines waits until the VirtualMachines and the servers are the wanted ones.
 func (p *player) compareMachines(ctx context.Context, want course.Machines) error {
 	var objects, servers []string
-	err := p.until(ctx, p.limit(want.Within.Duration), func() (bool, error) {
+	err := p.until(ctx, p.limit(want.Within), func() (bool, error) {
 		list, err := p.vms().List(ctx, api.ListOptions{})
 		if err != nil {
 			return false, err

@@ -112,7 +112,7 @@ func Whole() course.Run {
 		Script: []course.Action{
 			{Say: course.Message("run-whole-fill"), Fill: &course.Fill{Prefix: "team", Namespaces: 20, Objects: 6}},
 			{Say: course.Message("run-whole-delete"), Delete: "team"},
-			{Gone: &course.Gone{Prefix: "team", Within: course.Duration{Duration: time.Minute}}},
+			{Gone: &course.Gone{Prefix: "team", Within: time.Minute}},
 		},
 	}
 }
@@ -302,7 +302,7 @@ func (p *player) act(ctx context.Context, a course.Action) error {
 		return err
 	case a.End != "":
 		return p.end(a.End)
-	case a.Pause.Duration > 0:
+	case a.Pause > 0:
 		return p.pause(ctx, a.Pause)
 	case a.Gone != nil:
 		return p.gone(ctx, *a.Gone)
@@ -310,7 +310,7 @@ func (p *player) act(ctx context.Context, a course.Action) error {
 		return p.metric(ctx, *a.Metric)
 	case a.Start != nil:
 		return p.start(*a.Start)
-	case a.Killed.Duration > 0:
+	case a.Killed > 0:
 		return p.killed(ctx, a.Killed)
 	case a.CreateMachine != "":
 		return p.createMachine(ctx, a.CreateMachine)
