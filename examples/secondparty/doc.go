@@ -27,8 +27,8 @@
 // # Guarantees
 //
 // The second party deletes nothing but its own content and removes nothing but its own token. Phase
-// and conditions are the first party's: it writes neither. [Create] refuses content for a namespace
-// without the token: nothing would keep the namespace until that content is gone.
+// and conditions are the first party's: it writes neither. Content of a namespace without the token
+// stays behind when the namespace goes.
 //
 // # Failure
 //

@@ -28,30 +28,6 @@ const (
 	origin     = secondparty.Token
 )
 
-func TestContentNeedsANamespaceWithTheToken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cluster, directory := nsctltest.NewCluster(), t.TempDir()
-		storage, err := secondparty.OpenStorage(directory)
-		require.NoError(t, err)
-		defer storage.Close()
-		namespaces := restclient.Typed[*api.Namespace](nsctltest.NewClient(t, cluster), api.NamespacesResource, "")
-		cluster.AddNamespace("without", false, kubernetes)
-		cluster.AddNamespace("development", true, origin, kubernetes)
-		cluster.AddNamespace("active", false, origin, kubernetes)
-		create := func(namespace, name string) error {
-			return secondparty.Create(t.Context(), namespaces, storage, secondparty.Builds, namespace, name)
-		}
-		assert.ErrorIs(t, create("without", "a"), secondparty.ErrNotHeld)
-		assert.True(t, api.IsNotFound(create("missing", "a")))
-		assert.ErrorIs(t, create("development", "a"), secondparty.ErrTerminating)
-		assert.Error(t, create("active", "../../../escaped"), "a name that leaves the storage")
-		require.NoError(t, create("active", "a"))
-		files, err := filepath.Glob(filepath.Join(directory, "*", "*", "*"))
-		require.NoError(t, err)
-		assert.Equal(t, []string{filepath.Join(directory, "active", secondparty.Builds.GroupResource(), "a")}, files)
-	})
-}
-
 func TestTheStorage(t *testing.T) {
 	ctx, directory := t.Context(), t.TempDir()
 	storage, err := secondparty.OpenStorage(directory)
@@ -79,6 +55,8 @@ func TestTheStorage(t *testing.T) {
 	put("a", "one")
 	put("a", "two")
 	put("b", "one")
+	escaped := &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Name: "../../../" + filepath.Base(directory)}}
+	assert.Error(t, storage.Delete(ctx, secondparty.Builds, "a", escaped), "a name that leaves the storage")
 	holders, complete, err := storage.Holders(ctx, secondparty.Builds)
 	require.NoError(t, err)
 	assert.True(t, complete)

@@ -104,13 +104,6 @@ func (s *Storage) Holders(ctx context.Context, gvr api.GroupVersionResource) (ma
 // ListPods returns none: pods are the first party's.
 func (s *Storage) ListPods(context.Context, string) ([]*api.Pod, error) { return nil, nil }
 
-func (s *Storage) create(gvr api.GroupVersionResource, namespace, name string) error {
-	if err := s.root.MkdirAll(collection(gvr, namespace), 0o755); err != nil {
-		return err
-	}
-	return s.root.WriteFile(path.Join(collection(gvr, namespace), name), nil, 0o644)
-}
-
 // entries returns what a directory holds: nothing if it does not exist.
 func (s *Storage) entries(directory string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(s.root.FS(), directory)

@@ -66,7 +66,8 @@ func (o *outside) trace() *apiserver.Trace {
 // builds is the resource of the second party's content.
 const builds = "builds"
 
-// store stores content for a namespace as secondparty.Create does.
+// store stores content of the second party for a namespace that has its token and is not being
+// deleted.
 func (w *world) store(namespace, name string) {
 	o, err := w.registry().Get(w.target("namespaces", "", namespace), api.GetOptions{})
 	if err != nil || o.Deleting || !holds(o, secondparty.Token) {
