@@ -16,134 +16,92 @@ type Findings struct {
 	// fieldValidation decides whether the server refuses the document, warns, or drops
 	// the fields.
 	Unknown []string
-	// TypeError reports a value that does not fit its field, in the words of kube-apiserver's
-	// decoder: `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of
-	// type int32`. It is nil if all values fit. Such a document is always refused.
+	// TypeError reports a value that does not fit its field: `spec.replicas: must be an integer, not
+	// "x"`. It is nil if all values fit. Such a document is always refused.
 	TypeError error
 }
 
 // Check compares a document with its type. If several values do not fit, the error is about the
-// first in the order of sorted keys. kube-apiserver uses the order of the text, which is the same
-// for everything that Go encoded.
+// first in the order of sorted keys.
 func (t *Type) Check(tree map[string]any) Findings {
 	c := checker{}
-	c.value(t, nil, tree)
+	c.value(t, tree)
 	return Findings{Unknown: c.unknown, TypeError: c.failed}
 }
 
 // checker walks through a document.
 type checker struct {
-	path    []step
+	path    []string // with indices as "[0]"
 	unknown []string
 	failed  error // ends the walk
 }
 
-// step is one step of a path: a struct field, a map key, or (with an empty name) an index.
-type step struct {
-	name   string
-	inside string
-	index  int
-	field  bool
-}
-
-func (c *checker) value(t, owner *Type, value any) {
+func (c *checker) value(t *Type, value any) {
 	if value == nil || t.Kind() == Any {
 		return
 	}
-	switch t.kind {
-	case Object:
-		if tree, ok := value.(map[string]any); ok {
-			c.object(t, owner, tree)
+	switch v := value.(type) {
+	case map[string]any:
+		if t.kind == Object {
+			c.object(t, v)
 			return
 		}
-	case Array:
-		if list, ok := value.([]any); ok {
-			c.list(t.element, owner, list)
+	case []any:
+		if t.kind == Array {
+			c.list(t.element, v)
 			return
 		}
-	default:
-		c.plain(t, owner, value)
-		return
 	}
-	c.mismatch(t, owner, value)
+	c.plain(t, value)
 }
 
-func (c *checker) object(t, owner *Type, tree map[string]any) {
-	if t.element == nil {
-		owner = t
-	}
+func (c *checker) object(t *Type, tree map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(tree)) {
-		c.member(t, owner, key, tree[key])
-	}
-}
-
-func (c *checker) member(t, owner *Type, key string, value any) {
-	if c.failed != nil {
-		return
-	}
-	field, known := t.Field(key)
-	s := step{name: key, field: t.element == nil}
-	if field != nil {
-		s.inside = field.inside
-	}
-	c.path = append(c.path, s)
-	if !known {
-		c.unknown = append(c.unknown, fmt.Sprintf("unknown field %q", c.place()))
-	} else {
-		c.value(field, owner, value)
-	}
-	c.path = c.path[:len(c.path)-1]
-}
-
-func (c *checker) list(element, owner *Type, list []any) {
-	if element.Kind() == Any {
-		return
-	}
-	for i, inner := range list {
 		if c.failed != nil {
 			return
 		}
-		c.path = append(c.path, step{index: i})
-		c.value(element, owner, inner)
+		c.path = append(c.path, key)
+		if field, known := t.Field(key); known {
+			c.value(field, tree[key])
+		} else {
+			c.unknown = append(c.unknown, fmt.Sprintf("unknown field %q", c.place()))
+		}
 		c.path = c.path[:len(c.path)-1]
 	}
 }
 
-// place formats the path with indices.
-func (c *checker) place() string {
-	var path strings.Builder
-	for i, s := range c.path {
-		switch {
-		case s.name == "" && !s.field:
-			fmt.Fprintf(&path, "[%d]", s.index)
-		case i > 0:
-			path.WriteString("." + s.name)
-		default:
-			path.WriteString(s.name)
+func (c *checker) list(element *Type, list []any) {
+	for i, inner := range list {
+		if c.failed != nil {
+			return
 		}
+		c.path = append(c.path, fmt.Sprintf("[%d]", i))
+		c.value(element, inner)
+		c.path = c.path[:len(c.path)-1]
 	}
-	return path.String()
+}
+
+// place formats the path.
+func (c *checker) place() string {
+	return strings.ReplaceAll(strings.Join(c.path, "."), ".[", "[")
 }
 
 // plain checks a scalar.
-func (c *checker) plain(t, owner *Type, value any) {
+func (c *checker) plain(t *Type, value any) {
 	text, isText := value.(string)
+	_, isBool := value.(bool)
+	fits := true
 	switch t.kind {
-	case String, Boolean:
-		_, isBool := value.(bool)
-		if (t.kind == String && !isText) || (t.kind == Boolean && !isBool) {
-			c.mismatch(t, owner, value)
-		}
+	case String:
+		fits = isText
+	case Boolean:
+		fits = isBool
 	case Integer:
-		c.integer(t, owner, value)
+		fits = isInteger(value, t.bits)
 	case Number:
-		if !isNumber(value) {
-			c.mismatch(t, owner, value)
-		}
+		fits = isNumber(value)
 	case IntOrString:
-		if !isText {
-			c.integer(int32Type, owner, value)
-		}
+		fits = isText || isInteger(value, 32)
 	case Quantity:
 		switch {
 		case isText:
@@ -152,20 +110,25 @@ func (c *checker) plain(t, owner *Type, value any) {
 			c.failed = errQuantityFormat
 		}
 	case Time:
-		c.time(t, owner, value, time.RFC3339)
+		fits = c.time(value, time.RFC3339)
 	case MicroTime:
-		c.time(t, owner, value, "2006-01-02T15:04:05.000000Z07:00")
+		fits = c.time(value, "2006-01-02T15:04:05.000000Z07:00")
 	case Bytes:
-		c.bytes(t, owner, value)
+		fits = c.bytes(value)
+	default:
+		fits = false
+	}
+	if !fits && !t.custom { // Schema.Validate validates custom resources
+		c.failed = fmt.Errorf("%s: must be %s, not %s", c.place(), kindWords[t.kind], found(value))
 	}
 }
 
-// The types that messages name for values decoded in two stages.
-var (
-	int32Type  = &Type{kind: Integer, goType: "int32", bits: 32}
-	uint8Type  = &Type{kind: Integer, goType: "uint8", bits: 8}
-	stringType = &Type{kind: String, goType: "string"}
-)
+// kindWords say what the values of a kind are.
+var kindWords = map[Kind]string{
+	Object: "an object", Array: "a list", String: "a string", Integer: "an integer", Number: "a number",
+	Boolean: "true or false", IntOrString: "an integer or a string", Time: "a time", MicroTime: "a time",
+	Bytes: "a string in base64",
+}
 
 func isNumber(value any) bool {
 	switch value.(type) {
@@ -175,77 +138,45 @@ func isNumber(value any) bool {
 	return false
 }
 
-// integer checks an integer of t's size.
-func (c *checker) integer(t, owner *Type, value any) {
+// isInteger reports whether a value is an integer of this size.
+func isInteger(value any, bits int) bool {
 	whole, ok := value.(int64)
-	switch {
-	case !ok:
-	case t.bits == 8 && whole >= 0 && whole < 1<<8, t.bits == 32 && whole == int64(int32(whole)), t.bits == 64:
-		return
-	}
-	c.mismatch(t, owner, value)
+	return ok && (bits == 64 || whole == int64(int32(whole)))
 }
 
-func (c *checker) time(t, owner *Type, value any, layout string) {
+// time checks a time, and reports whether the value is a text.
+func (c *checker) time(value any, layout string) bool {
 	text, ok := value.(string)
-	if !ok {
-		c.mismatch(stringType, owner, value)
-		return
+	if ok {
+		_, c.failed = time.Parse(layout, text)
 	}
-	if _, err := time.Parse(layout, text); err != nil {
-		c.failed = err
-	}
+	return ok
 }
 
-// bytes checks base64 text or, as Go's decoder accepts too, a list of numbers.
-func (c *checker) bytes(t, owner *Type, value any) {
-	switch v := value.(type) {
-	case string:
-		if _, err := base64.StdEncoding.DecodeString(v); err != nil {
-			c.failed = err
-		}
+// bytes checks base64, and reports whether the value is a text or, as Go's decoder accepts too, a
+// list of bytes.
+func (c *checker) bytes(value any) bool {
+	text, ok := value.(string)
+	if ok {
+		_, c.failed = base64.StdEncoding.DecodeString(text)
+		return true
+	}
+	list, ok := value.([]any)
+	return ok && !slices.ContainsFunc(list, func(one any) bool {
+		number, whole := one.(int64)
+		return !whole || number < 0 || number > 255
+	})
+}
+
+// found describes a value that does not fit.
+func found(value any) string {
+	switch value.(type) {
+	case map[string]any:
+		return kindWords[Object]
 	case []any:
-		c.list(uint8Type, owner, v)
-	default:
-		c.mismatch(t, owner, value)
+		return kindWords[Array]
 	}
-}
-
-// mismatch records a value that is not of type t.
-func (c *checker) mismatch(t, owner *Type, value any) {
-	if t.custom {
-		return // Schema.Validate validates custom resources
-	}
-	if owner.Name() == "" && c.fields() == "" { // the document itself
-		c.failed = fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", found(t, value), t.goType)
-		return
-	}
-	c.failed = fmt.Errorf("json: cannot unmarshal %s into Go struct field %s.%s of type %s",
-		found(t, value), owner.Name(), c.fields(), t.goType)
-}
-
-// fields formats the path for messages about values: no indices and map keys, but embedded structs.
-func (c *checker) fields() string {
-	var names []string
-	for _, s := range c.path {
-		if !s.field {
-			continue
-		}
-		if s.inside != "" {
-			names = append(names, s.inside)
-		}
-		names = append(names, s.name)
-	}
-	return strings.Join(names, ".")
-}
-
-// found describes the value. A number is shown if an integer is expected.
-func found(t *Type, value any) string {
-	name := JSONType(value)
-	if name == "number" && t.kind == Integer {
-		return fmt.Sprintf("number %v", value)
-	}
-	return name
+	return encoded(value)
 }
 
 // JSONType returns the name of a value's type in encoding/json's messages. A null counts as a

@@ -43,8 +43,8 @@ var special = map[string]Kind{
 }
 
 func outline(d *definition) *Type {
-	t := &Type{kind: Object, goType: d.goName(), fields: map[string]*Type{}, always: d.Always}
-	if kind, ok := special[t.goType]; ok {
+	t := &Type{kind: Object, name: d.short(), fields: map[string]*Type{}, always: d.Always}
+	if kind, ok := special[d.goName()]; ok {
 		t.kind, t.fields = kind, nil
 	}
 	return t
@@ -56,22 +56,19 @@ func (s *Set) fill(t *Type, d *definition) {
 	}
 	properties, _ := d.Schema["properties"].(map[string]any)
 	for name, property := range properties {
-		field := s.place(property.(map[string]any), d.Types[name])
-		field.inside, field.omitted = d.Inside[name], slices.Contains(d.Omitted, name)
+		field := s.place(property.(map[string]any))
+		field.omitted = slices.Contains(d.Omitted, name)
 		t.fields[name] = field
 	}
 }
 
-// place returns the type of a field or element. goType is given where the schema does not imply it.
-func (s *Set) place(schema map[string]any, goType string) *Type {
+// place returns the type of a field or element.
+func (s *Set) place(schema map[string]any) *Type {
 	t := &Type{}
 	if name := reference(schema); name != "" {
 		*t = *s.types[name] // shares the map of fields, which may be filled in later
 	} else {
-		s.describe(t, schema, goType)
-	}
-	if goType != "" {
-		t.goType = goType
+		s.describe(t, schema)
 	}
 	strategy, _ := schema["x-kubernetes-patch-strategy"].(string)
 	for word := range strings.SplitSeq(strategy, ",") {
@@ -87,42 +84,29 @@ func (s *Set) place(schema map[string]any, goType string) *Type {
 }
 
 // describe parses a schema that is not a reference.
-func (s *Set) describe(t *Type, schema map[string]any, goType string) {
-	format, _ := schema["format"].(string)
+func (s *Set) describe(t *Type, schema map[string]any) {
 	switch schema["type"] {
 	case "array":
 		items, _ := schema["items"].(map[string]any)
-		t.kind, t.element = Array, s.place(items, elementType(goType))
-		t.goType = "[]" + t.element.goType
+		t.kind, t.element = Array, s.place(items)
 	case "object":
 		values, _ := schema["additionalProperties"].(map[string]any)
-		t.kind, t.element = Object, s.place(values, elementType(goType))
-		t.goType = "map[string]" + t.element.goType
+		t.kind, t.element = Object, s.place(values)
 	case "integer":
-		t.kind, t.goType, t.bits = Integer, format, 64
-		if format == "int32" {
+		t.kind, t.bits = Integer, 64
+		if schema["format"] == "int32" {
 			t.bits = 32
 		}
 	case "number":
-		t.kind, t.goType = Number, "float64"
+		t.kind = Number
 	case "boolean":
-		t.kind, t.goType = Boolean, "bool"
+		t.kind = Boolean
 	case "string":
-		t.kind, t.goType = String, "string"
-		if format == "byte" {
-			t.kind, t.goType = Bytes, "[]uint8"
+		t.kind = String
+		if schema["format"] == "byte" {
+			t.kind = Bytes
 		}
 	}
-}
-
-// elementType returns the element type of a Go type such as []v1.Capability or
-// map[string]v1.ExtraValue, or "".
-func elementType(goType string) string {
-	if !strings.HasPrefix(goType, "[]") && !strings.HasPrefix(goType, "map[") {
-		return ""
-	}
-	_, element, _ := strings.Cut(goType, "]")
-	return element
 }
 
 func kindsOf(schema map[string]any) []api.GroupVersionKind {
@@ -140,12 +124,10 @@ func kindsOf(schema map[string]any) []api.GroupVersionKind {
 
 // definition is a line of the recorded file: the published schema and what the Go type adds.
 type definition struct {
-	Name    string            `json:"name"`
-	Schema  map[string]any    `json:"schema"`
-	Types   map[string]string `json:"types"`   // Go types that the schema does not imply
-	Inside  map[string]string `json:"inside"`  // the embedded structs that fields came from
-	Omitted []string          `json:"omitted"` // fields that are not encoded when empty
-	Always  []string          `json:"always"`  // fields that are encoded even if empty
+	Name    string         `json:"name"`
+	Schema  map[string]any `json:"schema"`
+	Omitted []string       `json:"omitted"` // fields that are not encoded when empty
+	Always  []string       `json:"always"`  // fields that are encoded even if empty
 }
 
 // goName returns the type in Go's notation: io.k8s.api.core.v1.PodSpec becomes v1.PodSpec.
@@ -153,6 +135,9 @@ func (d *definition) goName() string {
 	parts := strings.Split(d.Name, ".")
 	return strings.Join(parts[max(0, len(parts)-2):], ".")
 }
+
+// short returns the name without its package.
+func (d *definition) short() string { return d.Name[strings.LastIndexByte(d.Name, '.')+1:] }
 
 const referencePrefix = "#/components/schemas/"
 

@@ -139,8 +139,7 @@ var descriptions = sync.OnceValue(func() map[string]string {
 
 // describe adds descriptions to the schema of a definition.
 func (d *definition) describe() {
-	sentences, name := descriptions(), d.goName()
-	name = name[strings.LastIndexByte(name, '.')+1:]
+	sentences, name := descriptions(), d.short()
 	if sentence := sentences[name]; sentence != "" {
 		d.Schema["description"] = sentence
 	}

@@ -1,9 +1,5 @@
 package resources
 
-import (
-	"strings"
-)
-
 // PatchStrategy is how a strategic merge patch changes a value. The zero value merges maps and
 // replaces everything else.
 type PatchStrategy struct {
@@ -17,11 +13,10 @@ type PatchStrategy struct {
 // [Any].
 type Type struct {
 	kind     Kind
-	goType   string // in Go's notation: "v1.PodSpec", "[]string", "int32"
+	name     string // of a struct in Go: "PodSpec"
 	fields   map[string]*Type
 	always   []string // fields that are encoded even if empty
 	element  *Type    // of arrays and maps
-	inside   string   // the embedded structs, joined by dots, that contributed the field
 	bits     int      // of integers
 	omitted  bool     // the field is not encoded when empty
 	strategy PatchStrategy
@@ -40,11 +35,8 @@ func (t *Type) orAny() *Type {
 // Kind returns the kind of value.
 func (t *Type) Kind() Kind { return t.orAny().kind }
 
-// Name returns the Go name of the type without its package: "PodSpec", "RestartPolicy".
-func (t *Type) Name() string {
-	name := t.orAny().goType
-	return name[strings.LastIndexByte(name, '.')+1:]
-}
+// Name returns the name of a struct in Go, such as "PodSpec", or "".
+func (t *Type) Name() string { return t.orAny().name }
 
 // Custom reports whether the type belongs to a custom resource.
 func (t *Type) Custom() bool { return t.orAny().custom }
