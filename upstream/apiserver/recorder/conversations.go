@@ -6,9 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-
 	"orrery/internal/lab/apiserver/apiservertest"
 	"orrery/upstream/controlplane"
 )
@@ -23,20 +20,16 @@ func recordConversations(ctx context.Context, o order) error {
 	if err != nil {
 		return err
 	}
-	cp, err := controlplane.Start(ctx, forConversations())
+	s, err := start(ctx, forConversations())
 	if err != nil {
 		return err
 	}
-	defer cp.Stop()
-	target, err := targetFor(cp.Kubeconfig())
-	if err != nil {
-		return err
-	}
+	defer s.Stop()
 	for _, script := range scripts {
 		if !o.wants(script.Theme) {
 			continue
 		}
-		if err := recordScript(ctx, target, script, filepath.Join(root, "apiservertest", "testdata")); err != nil {
+		if err := recordScript(ctx, s.target, script, filepath.Join(root, "apiservertest", "testdata")); err != nil {
 			return err
 		}
 		fmt.Printf("%-16s %d answers\n", script.Theme, len(script.Cases))
@@ -50,24 +43,6 @@ func forConversations() controlplane.Config {
 		Controllers:   []string{"garbage-collector-controller"},
 		APIServerArgs: []string{"--disable-admission-plugins=ServiceAccount"},
 	}
-}
-
-// targetFor returns the server of a kubeconfig file, whose user must be an administrator. The
-// client speaks HTTP/1.1 and adds only credentials.
-func targetFor(kubeconfig string) (apiservertest.Target, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return apiservertest.Target{}, err
-	}
-	user, err := rest.TransportFor(config)
-	if err != nil {
-		return apiservertest.Target{}, err
-	}
-	anonymous, err := rest.TransportFor(rest.AnonymousClientConfig(config))
-	if err != nil {
-		return apiservertest.Target{}, err
-	}
-	return apiservertest.Target{URL: config.Host, Transport: user, Anonymous: anonymous}, nil
 }
 
 // recordScript plays a script on a server and writes the recording to a directory.

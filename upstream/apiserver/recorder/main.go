@@ -12,21 +12,21 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 
-	"orrery/upstream/controlplane"
-
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"orrery/internal/lab/apiserver/apiservertest"
+	"orrery/upstream/controlplane"
 )
 
 // root is the directory of the server's packages, from upstream/.
@@ -66,49 +66,70 @@ func (o order) wants(name string) bool { return len(o) == 0 || slices.Contains(o
 // server is the server to ask.
 type server struct {
 	*controlplane.ControlPlane
-	client *rest.RESTClient
+	target apiservertest.Target
 }
 
-// start starts a control plane with its default controllers. The caller must stop it.
-func start(ctx context.Context) (server, error) {
-	cp, err := controlplane.Start(ctx, controlplane.Config{})
+// start starts a control plane. The caller must stop it.
+func start(ctx context.Context, config controlplane.Config) (server, error) {
+	cp, err := controlplane.Start(ctx, config)
 	if err != nil {
 		return server{}, err
 	}
-	client, err := connect(cp.Kubeconfig())
+	target, err := targetFor(cp.Kubeconfig())
 	if err != nil {
 		return server{}, errors.Join(err, cp.Stop())
 	}
-	return server{cp, client}, nil
+	return server{cp, target}, nil
 }
 
-func connect(kubeconfig string) (*rest.RESTClient, error) {
+// targetFor returns the server of a kubeconfig file, whose user must be an administrator. The
+// client speaks HTTP/1.1 and adds only credentials.
+func targetFor(kubeconfig string) (apiservertest.Target, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
-		return nil, err
+		return apiservertest.Target{}, err
 	}
-	config.QPS = -1
-	config.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme())
-	config.WarningHandler = rest.NoWarnings{}
-	transport, err := rest.HTTPClientFor(config)
+	user, err := rest.TransportFor(config)
 	if err != nil {
-		return nil, err
+		return apiservertest.Target{}, err
 	}
-	return rest.UnversionedRESTClientForConfigAndClient(config, transport)
+	anonymous, err := rest.TransportFor(rest.AnonymousClientConfig(config))
+	if err != nil {
+		return apiservertest.Target{}, err
+	}
+	return apiservertest.Target{URL: config.Host, Transport: user, Anonymous: anonymous}, nil
 }
 
 const acceptJSON = "application/json"
 
-// call sends a request and decodes the answer, whatever its code.
-func (s server) call(
-	ctx context.Context, method, path, accept, contentType, body string,
-) (answer map[string]any, err error) {
-	request := s.client.Verb(method).RequestURI(path).SetHeader("Accept", accept).SetHeader("Content-Type", contentType)
-	data, err := request.Body([]byte(body)).DoRaw(ctx)
-	if decoding := json.Unmarshal(data, &answer); decoding != nil {
-		return nil, fmt.Errorf("%s %s: %w", method, path, cmp.Or(err, decoding))
+// send sends a request and decodes the answer, whatever its code.
+func (s server) send(
+	ctx context.Context, method, path, accept, contentType, body string, answer any,
+) (code int, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, s.target.URL+path, strings.NewReader(body))
+	if err != nil {
+		return 0, err
 	}
-	return answer, nil
+	request.Header.Set("Accept", accept)
+	request.Header.Set("Content-Type", contentType)
+	response, err := s.target.Transport.RoundTrip(request)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
+		return 0, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	return response.StatusCode, nil
+}
+
+// get reads a document.
+func (s server) get(ctx context.Context, path, accept string, into any) error {
+	code, err := s.send(ctx, http.MethodGet, path, accept, acceptJSON, "", into)
+	if err == nil && code != http.StatusOK {
+		return fmt.Errorf("%s: HTTP %d", path, code)
+	}
+	return err
 }
 
 // writeLines writes a file of JSON values, one a line.

@@ -1,20 +1,26 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/upstream/controlplane"
 )
 
 // recordPatches records how the server applies patches, and its errors about documents that do not
-// fit their types. It stores only the patched objects.
+// fit their types. The lines of the two files say what to ask; their answers are renewed. Only the
+// patched objects are stored.
 func recordPatches(ctx context.Context, _ order) error {
-	s, err := start(ctx)
+	s, err := start(ctx, controlplane.Config{})
 	if err != nil {
 		return err
 	}
@@ -22,77 +28,119 @@ func recordPatches(ctx context.Context, _ order) error {
 	if _, err := s.create(ctx, "/api/v1/namespaces", `{"metadata":{"name":"patches"}}`); err != nil {
 		return err
 	}
-	if err := s.patches(ctx, filepath.Join(root, "resources/testdata/patches.jsonl")); err != nil {
+	collections := collectionsIn("patches")
+	err = renew("patches.jsonl", func(line *patched) error {
+		return s.patch(ctx, collections[fmt.Sprintf("%s %s", line.Object["apiVersion"], line.Kind)], line)
+	})
+	if err != nil {
 		return err
 	}
-	return s.documents(ctx, filepath.Join(root, "resources/testdata/documents.jsonl"))
+	return renew("documents.jsonl", func(line *document) error {
+		return s.check(ctx, collections[line.APIVersion+" "+line.Kind], line)
+	})
 }
 
-// create sends a POST request for a path in which NAMESPACE stands for the namespace.
-func (s server) create(ctx context.Context, path, body string) (map[string]any, error) {
-	return s.call(ctx, http.MethodPost, inNamespace(path), acceptJSON, acceptJSON, body)
+// collectionsIn returns the paths of the collections by apiVersion and kind. Those of namespaced
+// resources are in the given namespace.
+func collectionsIn(namespace string) map[string]string {
+	paths := map[string]string{}
+	for _, d := range resources.NewCatalog().All() {
+		r := resource{Group: d.Group, Version: d.Version}
+		path := "/" + r.document()
+		if d.Namespaced {
+			path += "/namespaces/" + namespace
+		}
+		paths[d.Resource().GroupVersion().String()+" "+d.Kind] = path + "/" + d.Plural
+	}
+	return paths
 }
 
-func inNamespace(path string) string { return strings.Replace(path, "NAMESPACE", "patches", 1) }
+// renew renews the answer in every line of a file.
+func renew[T any](name string, ask func(line *T) error) error {
+	file := filepath.Join(root, "resources", "testdata", name)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var lines []T
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	for decoder.More() {
+		var line T
+		if err := decoder.Decode(&line); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := ask(&line); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		lines = append(lines, line)
+	}
+	return writeLines(file, lines)
+}
+
+// tree is a JSON object.
+type tree map[string]any
+
+func (t tree) metadata() map[string]any {
+	metadata, _ := t["metadata"].(map[string]any)
+	return metadata
+}
 
 // patched is a line of patches.jsonl.
 type patched struct {
 	Kind    string          `json:"kind"`
-	Object  map[string]any  `json:"object"`
+	Object  tree            `json:"object"`
 	Type    types.PatchType `json:"type"`
 	Patch   string          `json:"patch"`
-	Result  map[string]any  `json:"result,omitempty"`
+	Result  tree            `json:"result,omitempty"`
 	Code    any             `json:"code,omitempty"`
 	Reason  any             `json:"reason,omitempty"`
 	Message string          `json:"message,omitempty"`
 }
 
-func (s server) patches(ctx context.Context, file string) error {
-	var lines []patched
-	for _, subject := range subjects {
-		object, err := s.create(ctx, subject.path, subject.object)
-		if err != nil {
-			return err
-		}
-		metadata, _ := object["metadata"].(map[string]any)
-		name, ok := metadata["name"].(string)
-		if !ok {
-			return fmt.Errorf("%s: %v", subject.path, object["message"])
-		}
-		for _, change := range subject.changes {
-			to := inNamespace(subject.path) + "/" + name + "?dryRun=All"
-			answer, err := s.call(ctx, http.MethodPatch, to, acceptJSON, string(change.kind), change.patch)
-			if err != nil {
-				return err
-			}
-			line := patched{Kind: fmt.Sprint(object["kind"]), Object: normalized(object), Type: change.kind, Patch: change.patch}
-			if answer["kind"] == "Status" {
-				line.Code, line.Reason, line.Message = answer["code"], answer["reason"], sentence(answer)
-			} else {
-				line.Result = normalized(answer)
-			}
-			lines = append(lines, line)
-		}
+// patch stores the object, unless an earlier line has, and patches it without storing the result.
+func (s server) patch(ctx context.Context, collection string, line *patched) error {
+	text, err := json.Marshal(line.Object)
+	if err != nil {
+		return err
 	}
-	return writeLines(file, lines)
+	if _, err := s.create(ctx, collection, string(text)); err != nil {
+		return err
+	}
+	path := collection + "/" + fmt.Sprint(line.Object.metadata()["name"])
+	var object, answer tree
+	if err := s.get(ctx, path, acceptJSON, &object); err != nil {
+		return err
+	}
+	if _, err := s.send(ctx, http.MethodPatch, path+"?dryRun=All", acceptJSON, string(line.Type), line.Patch, &answer); err != nil {
+		return err
+	}
+	*line = patched{Kind: line.Kind, Object: normalized(object), Type: line.Type, Patch: line.Patch}
+	if answer["kind"] == "Status" {
+		line.Code, line.Reason, line.Message = answer["code"], answer["reason"], sentence(answer)
+	} else {
+		line.Result = normalized(answer)
+	}
+	return nil
+}
+
+// create sends a POST request. What exists already stays.
+func (s server) create(ctx context.Context, path, body string) (answer tree, err error) {
+	_, err = s.send(ctx, http.MethodPost, path, acceptJSON, acceptJSON, body, &answer)
+	return answer, err
 }
 
 // normalized returns an object without what differs from run to run and what only the server
 // writes.
-func normalized(object map[string]any) map[string]any {
-	data, _ := json.Marshal(object)
-	var out map[string]any
-	_ = json.Unmarshal(data, &out)
-	metadata, _ := out["metadata"].(map[string]any)
+func normalized(object tree) tree {
 	for _, field := range []string{"namespace", "managedFields", "generation", "resourceVersion", "uid", "creationTimestamp"} {
-		delete(metadata, field)
+		delete(object.metadata(), field)
 	}
-	delete(out, "status")
-	return out
+	delete(object, "status")
+	return object
 }
 
 // sentence returns a message without the document that some quote, which has times and versions.
-func sentence(answer map[string]any) string {
+func sentence(answer tree) string {
 	message := fmt.Sprint(answer["message"])
 	if _, tail, ok := strings.Cut(message, `}": `); ok && strings.HasPrefix(message, ` "" is invalid: patch`) {
 		return "...: " + tail
@@ -109,20 +157,9 @@ type document struct {
 	Mistake string `json:"mistake,omitempty"`
 }
 
-func (s server) documents(ctx context.Context, file string) error {
-	var lines []document
-	for _, group := range documents {
-		for _, text := range group.documents {
-			answer, err := s.create(ctx, group.path+"?dryRun=All&fieldValidation=Strict", text)
-			if err != nil {
-				return err
-			}
-			line := document{APIVersion: group.apiVersion, Kind: group.kind, Document: json.RawMessage(text)}
-			if _, mistake, ok := strings.Cut(fmt.Sprint(answer["message"]), " cannot be handled as a "+group.kind+": "); ok {
-				line.Mistake = mistake
-			}
-			lines = append(lines, line)
-		}
-	}
-	return writeLines(file, lines)
+// check sends a document, which is not stored.
+func (s server) check(ctx context.Context, collection string, line *document) error {
+	answer, err := s.create(ctx, collection+"?dryRun=All&fieldValidation=Strict", string(line.Document))
+	_, line.Mistake, _ = strings.Cut(fmt.Sprint(answer["message"]), " cannot be handled as a "+line.Kind+": ")
+	return err
 }

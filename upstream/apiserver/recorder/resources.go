@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	discovery "k8s.io/api/apidiscovery/v2"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 )
 
 // resource is a line of the file of resources, from discovery and a table.
@@ -42,14 +39,9 @@ type column struct {
 }
 
 // path returns the resource's path without a namespace.
-func (r resource) path() string {
-	if r.Group == "" {
-		return "/api/" + r.Version + "/" + r.Plural
-	}
-	return "/apis/" + r.Group + "/" + r.Version + "/" + r.Plural
-}
+func (r resource) path() string { return "/" + r.document() + "/" + r.Plural }
 
-// document returns the path of the group version below /openapi/v3/.
+// document returns the path of the group version, below / and below /openapi/v3/.
 func (r resource) document() string {
 	if r.Group == "" {
 		return "api/" + r.Version
@@ -57,20 +49,20 @@ func (r resource) document() string {
 	return "apis/" + r.Group + "/" + r.Version
 }
 
-// resourcesOf returns kube-apiserver's default resources in the order of discovery.
-func resourcesOf(ctx context.Context, client rest.Interface) ([]resource, error) {
+// resources returns kube-apiserver's default resources in the order of discovery.
+func (s server) resources(ctx context.Context) ([]resource, error) {
 	var all []resource
 	for _, root := range []string{"/api", "/apis"} {
 		var list discovery.APIGroupDiscoveryList
 		accept := "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-		if err := get(ctx, client, root, accept, &list); err != nil {
+		if err := s.get(ctx, root, accept, &list); err != nil {
 			return nil, err
 		}
 		for _, group := range list.Items {
 			for _, version := range group.Versions {
 				for _, found := range version.Resources {
 					r := newResource(group.Name, version.Version, found)
-					if err := r.readColumns(ctx, client); err != nil {
+					if err := r.readColumns(ctx, s); err != nil {
 						return nil, err
 					}
 					all = append(all, r)
@@ -97,29 +89,18 @@ func newResource(group, version string, found discovery.APIResourceDiscovery) re
 }
 
 // readColumns requests a list as a table.
-func (r *resource) readColumns(ctx context.Context, client rest.Interface) error {
+func (r *resource) readColumns(ctx context.Context, s server) error {
 	for _, verb := range r.Verbs {
 		if verb != "list" {
 			continue
 		}
 		var table meta.Table
-		if err := get(ctx, client, r.path(), "application/json;as=Table;g=meta.k8s.io;v=v1", &table); err != nil {
+		if err := s.get(ctx, r.path(), "application/json;as=Table;g=meta.k8s.io;v=v1", &table); err != nil {
 			return err
 		}
 		for _, c := range table.ColumnDefinitions {
 			r.Columns = append(r.Columns, column{c.Name, c.Type, c.Format, c.Priority})
 		}
-	}
-	return nil
-}
-
-func get(ctx context.Context, client rest.Interface, path, accept string, into any) error {
-	data, err := client.Get().AbsPath(path).SetHeader("Accept", accept).DoRaw(ctx)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }

@@ -8,27 +8,26 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/client-go/rest"
+	"orrery/upstream/controlplane"
 )
 
 // recordSchema records Kubernetes' types: their fields, as the server publishes them at
-// /openapi/v3, without descriptions, and their names in Go, which appear in errors about values.
+// /openapi/v3, without descriptions.
 //
 // It writes resources/schemas.jsonl, one definition a line in alphabetical order, and
 // resources/builtin.jsonl, one resource a line in the order of discovery: names, verbs,
 // subresources and columns. The output depends on the version of Kubernetes alone.
 func recordSchema(ctx context.Context, _ order) error {
-	s, err := start(ctx)
+	s, err := start(ctx, controlplane.Config{})
 	if err != nil {
 		return err
 	}
 	defer s.Stop()
-	client := s.client
-	all, err := resourcesOf(ctx, client)
+	all, err := s.resources(ctx)
 	if err != nil {
 		return err
 	}
-	published, err := fetch(ctx, client, all)
+	published, err := s.schemas(ctx, all)
 	if err != nil {
 		return err
 	}
@@ -47,8 +46,8 @@ func recordSchema(ctx context.Context, _ order) error {
 	return writeLines(filepath.Join(root, "resources", "builtin.jsonl"), all)
 }
 
-// fetch reads the definitions of every group and version of the server's types.
-func fetch(ctx context.Context, client rest.Interface, served []resource) (map[string]any, error) {
+// schemas reads the definitions of every group and version of the server's types.
+func (s server) schemas(ctx context.Context, served []resource) (map[string]any, error) {
 	all, read := map[string]any{}, map[string]bool{}
 	for _, r := range served {
 		path := r.document()
@@ -61,7 +60,7 @@ func fetch(ctx context.Context, client rest.Interface, served []resource) (map[s
 				Schemas map[string]any `json:"schemas"`
 			} `json:"components"`
 		}
-		if err := get(ctx, client, "/openapi/v3/"+path, "application/json", &document); err != nil {
+		if err := s.get(ctx, "/openapi/v3/"+path, acceptJSON, &document); err != nil {
 			return nil, err
 		}
 		for name, schema := range document.Components.Schemas {

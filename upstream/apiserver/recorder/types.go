@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"orrery/upstream/controlplane"
 )
 
 const namespace = "orrery-types"
@@ -23,7 +25,7 @@ const namespace = "orrery-types"
 // applied here to the last stored object. Objects are in the namespace orrery-types, or have names
 // with that prefix, and are deleted after their case. managedFields are left out.
 func recordTypes(ctx context.Context, o order) error {
-	server, err := start(ctx)
+	server, err := start(ctx, controlplane.Config{})
 	if err != nil {
 		return err
 	}
@@ -65,7 +67,8 @@ func (s typeRecorder) call(method, path, accept string, body map[string]any) (ma
 		}
 		text = string(data)
 	}
-	answer, err := s.server.call(s.ctx, method, path, accept, acceptJSON, text)
+	var answer map[string]any
+	_, err := s.server.send(s.ctx, method, path, accept, acceptJSON, text, &answer)
 	if metadata, ok := answer["metadata"].(map[string]any); ok {
 		delete(metadata, "managedFields")
 	}
