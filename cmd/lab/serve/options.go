@@ -29,7 +29,6 @@ type serveOptions struct {
 	insecureHTTP  bool
 	anonymousAuth bool
 	tokenFile     string
-	clientCAFile  string
 
 	history   int
 	nodes     int
@@ -50,7 +49,6 @@ func (o *serveOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.insecureHTTP, "insecure-http", false, "serve plain HTTP and treat every request as the administrator's; loopback only")
 	flags.BoolVar(&o.anonymousAuth, "anonymous-auth", false, "answer requests without credentials with 403 instead of 401, as most clusters do")
 	flags.StringVar(&o.tokenFile, "token-auth-file", "", "a CSV `file` of further bearer tokens: token,user,uid,\"group1,group2\"")
-	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "a PEM `file`: client certificates signed by one of these authorities are accepted, too")
 
 	flags.IntVar(&o.history, "history", 0, "how many events of each resource are kept for watches that resume; 0: 10000")
 	flags.IntVar(&o.nodes, "nodes", 1, "how many nodes the built-in kubelet simulates; 0: pods stay Pending")
@@ -73,8 +71,6 @@ func (o *serveOptions) check() error {
 	switch {
 	case !isLoopback(host) && o.insecureHTTP:
 		return fmt.Errorf("--insecure-http is for the loopback interface, and --listen=%s is open to others: leave one of them out", o.listen)
-	case o.insecureHTTP && o.clientCAFile != "":
-		return fmt.Errorf("--client-ca-file needs TLS: leave --insecure-http out")
 	case o.history < 0:
 		return fmt.Errorf("--history must not be negative, it is %d", o.history)
 	case o.nodes < 0:
@@ -107,13 +103,6 @@ func (o *serveOptions) config() (apiserver.Config, error) {
 			return apiserver.Config{}, fmt.Errorf("--token-auth-file: %w", err)
 		}
 		config.Tokens = tokens
-	}
-	if o.clientCAFile != "" {
-		bundle, err := os.ReadFile(o.clientCAFile)
-		if err != nil {
-			return apiserver.Config{}, fmt.Errorf("--client-ca-file: %w", err)
-		}
-		config.ClientCA = bundle
 	}
 	return config, nil
 }

@@ -70,7 +70,7 @@ kind:option=value,..., given with --fault or later to a running server.
 	cobra.CheckErr(command.RegisterFlagCompletionFunc("fault", completeFault))
 	program.Complete(command, "log-format", string(logs.Text)+"\tfor people", string(logs.JSON)+"\tfor machines")
 	program.Complete(command, "v", "0", "1", "2")
-	program.CompleteFiles(command, "kubeconfig-out", "token-auth-file", "client-ca-file")
+	program.CompleteFiles(command, "kubeconfig-out", "token-auth-file")
 	return command
 }
 

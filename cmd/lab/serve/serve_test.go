@@ -279,7 +279,6 @@ func TestServeMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"--listen", "127.0.0.1:http"}, `--listen must have a port from 0 to 65535`},
 		{[]string{"--listen", "0.0.0.0:0", "--insecure-http"}, `--insecure-http is for the loopback interface`},
 		{[]string{"--listen", ":0", "--insecure-http"}, `--insecure-http is for the loopback interface`},
-		{[]string{"--insecure-http", "--client-ca-file", "x"}, `--client-ca-file needs TLS`},
 		{[]string{"--history", "-1"}, `--history must not be negative`},
 		{[]string{"--nodes", "-1"}, `--nodes must not be negative`},
 		{[]string{"--shutdown-timeout", "0"}, `--shutdown-timeout must be positive`},
@@ -292,8 +291,6 @@ func TestServeMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"--token-auth-file", filepath.Join(dir, "none")}, `--token-auth-file: open `},
 		{[]string{"--token-auth-file", file}, `line 1 of ` + file + ` must be token,user,uid`},
 		{[]string{"--token-auth-file", quoted}, `is not a CSV file`},
-		{[]string{"--client-ca-file", filepath.Join(dir, "none")}, `--client-ca-file: open `},
-		{[]string{"--client-ca-file", file}, `invalid client CA`},
 	} {
 		code, stdout, stderr := programtest.Call(t, lab(), error.Error, append([]string{"serve"}, row.args...)...)
 		assert.Equal(t, 1, code, row.args)

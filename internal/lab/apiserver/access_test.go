@@ -167,8 +167,6 @@ func TestTheTraceReportsRequests(t *testing.T) {
 }
 
 func TestInvalidConfigurations(t *testing.T) {
-	_, err := apiserver.New(apiserver.Config{TLS: true, ClientCA: []byte("no certificate")})
-	assert.ErrorContains(t, err, "client CA")
 	server, err := apiserver.New(apiserver.Config{})
 	require.NoError(t, err)
 	defer server.Stop(t.Context())

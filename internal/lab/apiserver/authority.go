@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// Authority signs the certificates of the server and its users. Its key exists only in memory.
-type Authority struct {
+// authority signs the certificates of the server and its administrator. Its key exists only in
+// memory.
+type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 }
@@ -26,34 +27,26 @@ const certificateLifetime = 365 * 24 * time.Hour
 // clockSkew is how far in the past certificates become valid, for clients with slow clocks.
 const clockSkew = time.Hour
 
-// NewAuthority returns an authority with a new key.
-func NewAuthority() (*Authority, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, fmt.Errorf("generating the key of the certificate authority: %w", err)
-	}
-	template := template(pkix.Name{CommonName: "orrery certificate authority"})
+// newAuthority returns an authority with a new key.
+func newAuthority() (*authority, error) {
+	template := template(pkix.Name{CommonName: "orrery certificate authority"}, x509.KeyUsageCertSign)
 	template.IsCA, template.BasicConstraintsValid = true, true
-	template.KeyUsage = x509.KeyUsageCertSign
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		return nil, fmt.Errorf("signing the certificate authority: %w", err)
-	}
-	certificate, err := x509.ParseCertificate(der)
+	a := &authority{certificate: template}
+	der, key, err := a.issue(template)
 	if err != nil {
 		return nil, err
 	}
-	return &Authority{certificate: certificate, key: key}, nil
+	a.key = key
+	a.certificate, err = x509.ParseCertificate(der)
+	return a, err
 }
 
 // PEM returns the authority's certificate in PEM.
-func (a *Authority) PEM() []byte { return certificatePEM(a.certificate.Raw) }
+func (a *authority) PEM() []byte { return certificatePEM(a.certificate.Raw) }
 
-func (a *Authority) Certificate() *x509.Certificate { return a.certificate }
-
-// IssueServer signs a certificate for a server with these names and addresses.
-func (a *Authority) IssueServer(hosts []string) (tls.Certificate, error) {
-	template := template(pkix.Name{CommonName: "orrery"})
+// issueServer signs a certificate for a server with these names and addresses.
+func (a *authority) issueServer(hosts []string) (*tls.Certificate, error) {
+	template := template(pkix.Name{CommonName: "orrery"}, x509.KeyUsageDigitalSignature)
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	for _, host := range hosts {
 		if ip := net.ParseIP(host); ip != nil {
@@ -62,37 +55,39 @@ func (a *Authority) IssueServer(hosts []string) (tls.Certificate, error) {
 			template.DNSNames = append(template.DNSNames, host)
 		}
 	}
-	certificate, key, err := a.issue(template)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	return tls.X509KeyPair(certificate, key)
+	der, key, err := a.issue(template)
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 }
 
-// IssueClient signs a certificate for a user and returns it with its key, both in PEM.
-func (a *Authority) IssueClient(user User) (certificate, key []byte, err error) {
-	template := template(pkix.Name{CommonName: user.Name, Organization: user.Groups})
+// issueClient signs a certificate for a user and returns it with its key, both in PEM.
+func (a *authority) issueClient(user User) (certificate, key []byte, err error) {
+	template := template(pkix.Name{CommonName: user.Name, Organization: user.Groups}, x509.KeyUsageDigitalSignature)
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-	return a.issue(template)
-}
-
-func (a *Authority) issue(template *x509.Certificate) (certificate, key []byte, err error) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, nil, fmt.Errorf("generating a key for %s: %w", template.Subject, err)
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &private.PublicKey, a.key)
-	if err != nil {
-		return nil, nil, fmt.Errorf("signing the certificate of %s: %w", template.Subject, err)
-	}
-	keyDER, err := x509.MarshalECPrivateKey(private)
+	der, private, err := a.issue(template)
 	if err != nil {
 		return nil, nil, err
 	}
-	return certificatePEM(der), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER}), nil
+	encoded, err := x509.MarshalECPrivateKey(private)
+	return certificatePEM(der), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: encoded}), err
 }
 
-func template(subject pkix.Name) *x509.Certificate {
+// issue signs a certificate for a new key. That of the authority is signed by itself.
+func (a *authority) issue(template *x509.Certificate) (der []byte, key *ecdsa.PrivateKey, err error) {
+	key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, fmt.Errorf("generating a key for %s: %w", template.Subject, err)
+	}
+	signer := a.key
+	if signer == nil {
+		signer = key
+	}
+	if der, err = x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, signer); err != nil {
+		return nil, nil, fmt.Errorf("signing the certificate of %s: %w", template.Subject, err)
+	}
+	return der, key, nil
+}
+
+func template(subject pkix.Name, usage x509.KeyUsage) *x509.Certificate {
 	now := time.Now()
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil { // no randomness available
@@ -103,7 +98,7 @@ func template(subject pkix.Name) *x509.Certificate {
 		Subject:      subject,
 		NotBefore:    now.Add(-clockSkew),
 		NotAfter:     now.Add(certificateLifetime),
-		KeyUsage:     x509.KeyUsageDigitalSignature,
+		KeyUsage:     usage,
 	}
 }
 

@@ -75,8 +75,12 @@ func TestAKubeconfigIsEnough(t *testing.T) {
 }
 
 func TestHTTP2AndClientCertificates(t *testing.T) {
-	authority := restclienttest.NewAuthority(t)
-	server := started(t, apiserver.Config{TLS: true, ClientCA: authority.PEM()})
+	server := started(t, apiserver.Config{TLS: true})
+	written, err := kubeconfig.Parse(server.Kubeconfig(), "")
+	require.NoError(t, err)
+	user := written.Users[written.CurrentContext]
+	administrator, err := tls.X509KeyPair(user.ClientCertificateData, user.ClientKeyData)
+	require.NoError(t, err)
 	roots := x509.NewCertPool()
 	require.True(t, roots.AppendCertsFromPEM(server.CertificateAuthority()))
 	ask := func(certificates ...tls.Certificate) (*http.Response, string) {
@@ -90,10 +94,10 @@ func TestHTTP2AndClientCertificates(t *testing.T) {
 		require.NoError(t, err)
 		return response, string(data)
 	}
-	known, body := ask(*authority.Issue(t, restclienttest.Leaf{Name: "joe", Groups: []string{"devs"}}))
+	known, body := ask(administrator)
 	assert.Equal(t, 201, known.StatusCode)
 	assert.Equal(t, 2, known.ProtoMajor)
-	assert.Contains(t, body, `"groups":["devs","system:authenticated"],"username":"joe"`)
+	assert.Contains(t, body, `"groups":["system:masters","system:authenticated"],"username":"kubernetes-admin"`)
 	stranger, _ := ask(*restclienttest.NewAuthority(t).Issue(t, restclienttest.Leaf{Name: "joe"}))
 	assert.Equal(t, 401, stranger.StatusCode)
 	anonymous, _ := ask()

@@ -50,11 +50,11 @@ func New(config Config) (*Server, error) {
 // inherit takes over the predecessor's state, or creates a new one.
 func (s *Server) inherit(config Config) (err error) {
 	if before := config.Predecessor; before != nil {
-		s.identity, s.authenticator, s.store = before.identity, before.authenticator, before.store
+		s.identity, s.store = before.identity, before.store
 		return nil
 	}
 	s.store = store.New(store.Config{Window: config.Window, Committed: config.Committed})
-	s.identity, s.authenticator, err = newIdentity(config)
+	s.identity, err = newIdentity(config)
 	return err
 }
 
@@ -198,9 +198,6 @@ type Config struct {
 
 	// Tokens maps additional bearer tokens to users.
 	Tokens map[string]User
-	// ClientCA is a bundle of PEM certificates. Client certificates signed by one of them are
-	// accepted, besides those of the server's own authority. It requires TLS.
-	ClientCA []byte
 	// Anonymous accepts requests without credentials as system:anonymous, who may read health and
 	// version only. Other requests get 403 instead of 401, as on most clusters.
 	Anonymous bool
@@ -210,8 +207,8 @@ type Config struct {
 
 	// Predecessor, if not nil, is a stopped server that the new one replaces, like a restarted
 	// kube-apiserver. The new server takes over its objects, history, tokens, certificates, and its
-	// Window, Tokens, ClientCA, Anonymous and Committed. A real kube-apiserver starts with an
-	// empty watch cache; call Store().Compact to simulate that.
+	// Window, Tokens, Anonymous and Committed. A real kube-apiserver starts with an empty watch
+	// cache; call Store().Compact to simulate that.
 	Predecessor *Server
 
 	// Window is how many events of each resource are kept for watches to resume; 0 means 10000.

@@ -123,12 +123,11 @@ func (x *exchange) reviewToken(question *api.Unstructured) (map[string]any, erro
 			Type: resources.FieldRequired, Field: "spec.token",
 		}})
 	}
-	user, known := x.server.authenticator.FromToken(token)
+	user, known := x.server.identity.fromToken(token)
 	if !known {
 		return map[string]any{"user": map[string]any{}, "error": "invalid bearer token"}, nil
 	}
-	user.Groups = append(user.Groups[:len(user.Groups):len(user.Groups)], GroupAuthenticated)
-	return map[string]any{"authenticated": true, "user": userInfo(user), "audiences": []string{tokenIssuer}}, nil
+	return map[string]any{"authenticated": true, "user": userInfo(authenticated(user)), "audiences": []string{tokenIssuer}}, nil
 }
 
 func userInfo(user User) map[string]any {
@@ -177,7 +176,7 @@ func (x *exchange) serveToken(t registry.Target) error {
 	}
 	now := time.Now().UTC()
 	expires := now.Add(time.Duration(seconds) * time.Second)
-	token := x.server.authenticator.ServiceAccounts.issue(t.Namespace, t.Name, account.UID, expires)
+	token := x.server.identity.issueToken(t.Namespace, t.Name, account.UID, expires)
 	return x.sendJSON(http.StatusCreated, map[string]any{
 		"kind": kind.Kind, "apiVersion": gvOf(kind).String(),
 		"metadata": map[string]any{

@@ -39,17 +39,16 @@ import (
 // Server is an API server. Create one with [New]. It is safe for concurrent use.
 type Server struct {
 	// Immutable.
-	config        Config
-	trace         *Trace
-	identity      *identity
-	authenticator *Authenticator
-	store         *store.Store
-	catalog       *resources.Catalog
-	registry      *registry.Registry
-	faults        *faults.Set
-	documents     *documents
-	http          *http.Server
-	handler       http.Handler
+	config    Config
+	trace     *Trace
+	identity  *identity
+	store     *store.Store
+	catalog   *resources.Catalog
+	registry  *registry.Registry
+	faults    *faults.Set
+	documents *documents
+	http      *http.Server
+	handler   http.Handler
 
 	inFlight, watches atomic.Int64
 
