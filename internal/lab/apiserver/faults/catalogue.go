@@ -54,42 +54,25 @@ type Kind struct {
 	Summary string `json:"summary"`
 	// Teaches says in a sentence or two what the fault demonstrates.
 	Teaches string `json:"teaches"`
-	// Options are the options of the kind, the most specific first.
-	Options []Option `json:"-"`
+	// Options are the names of the options of the kind, the most specific first.
+	Options []string `json:"-"`
 	// Action reports that the fault happens once or periodically and does not last.
 	Action bool `json:"-"`
 }
 
-type Option struct {
-	Name string
-	// Meaning describes the option, with its unit and default.
-	Meaning string
-}
-
 // commonOptions are shared by several kinds.
-var commonOptions = map[string][]Option{
-	"scope": {
-		{"verb", "only these verbs, list|watch for several; any"},
-		{"group", "only these API groups, core for the one without a name; any"},
-		{"resource", "only these resources, namespaces/finalize for a subresource; any"},
-		{"namespace", "only these namespaces; any"},
-		{"name", "only objects with these names; any"},
-		{"user", "only these users; any"},
-	},
-	"share": {
-		{"share", "the share of requests affected, 0.3 or 30%; all"},
-		{"seed", "the seed of the random choice for share, an integer; 1"},
-	},
-	"count": {{"count", "ends after this many hits; no limit"}},
-	"once":  {{"count", "ends after this many hits; 1"}},
-	"for":   {{"for", "ends after this time, 30s; no limit"}},
-	"every": {{"every", "repeats at this interval, 10s; once"}},
-	// Every kind has these.
-	"condition": {
-		{"while", "active only while the object RESOURCE/NAME or RESOURCE/NAMESPACE/NAME exists; always"},
-		{"unless", "inactive while the object RESOURCE/NAME or RESOURCE/NAMESPACE/NAME exists; never"},
-		{"unless-ready", "active only while the Service NAMESPACE/NAME has no ready endpoint; always"},
-	},
+var commonOptions = map[string][]string{
+	// Lists of alternatives such as list|watch, core for the group without a name; any.
+	"scope": {"verb", "group", "resource", "namespace", "name", "user"},
+	// The share of requests affected, 0.3 or 30%, and the seed of the random choice, an integer; all, 1.
+	"share": {"share", "seed"},
+	// It ends after this many hits or this time.
+	"count": {"count"},
+	"for":   {"for"},
+	// It repeats at this interval; once.
+	"every": {"every"},
+	// Objects that must exist or not. Every kind has these.
+	"condition": {"while", "unless", "unless-ready"},
 }
 
 //go:embed catalogue.yaml
@@ -113,14 +96,6 @@ var catalogue = func() []Kind {
 	return kinds
 }()
 
-func (k Kind) takes(option string) bool {
-	return slices.ContainsFunc(k.Options, func(o Option) bool { return o.Name == option })
-}
-
-func (k Kind) optionNames() string {
-	return joined(k.Options, func(o Option) string { return o.Name })
-}
-
 func kindNamed(name string) (Kind, bool) {
 	at := slices.IndexFunc(catalogue, func(k Kind) bool { return k.Name == name })
 	if at < 0 {
@@ -129,12 +104,10 @@ func kindNamed(name string) (Kind, bool) {
 	return catalogue[at], true
 }
 
-func kindNames() string { return joined(catalogue, func(k Kind) string { return k.Name }) }
-
-func joined[T any](list []T, name func(T) string) string {
-	names := make([]string, len(list))
-	for i, one := range list {
-		names[i] = name(one)
+func kindNames() string {
+	var names []string
+	for _, kind := range catalogue {
+		names = append(names, kind.Name)
 	}
 	return strings.Join(names, ", ")
 }

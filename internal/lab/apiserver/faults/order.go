@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -55,8 +56,8 @@ func parse(text string) (order, error) {
 		if s, rest, hasOptions, problem = parseSetting(rest); problem != "" {
 			return order{}, &SyntaxError{text, problem}
 		}
-		if !kind.takes(s.name) {
-			return order{}, &SyntaxError{text, name + " has no option " + s.name + "; its options are " + kind.optionNames()}
+		if !slices.Contains(kind.Options, s.name) {
+			return order{}, &SyntaxError{text, name + " has no option " + s.name + "; its options are " + strings.Join(kind.Options, ", ")}
 		}
 		if _, twice := o.value(s.name); twice {
 			return order{}, &SyntaxError{text, "duplicate option " + s.name}

@@ -66,9 +66,6 @@ func TestCatalogue(t *testing.T) {
 		for _, text := range []string{kind.Summary, kind.Teaches} {
 			assert.Regexp(t, `^[A-Z].*\.$`, text, kind.Name)
 		}
-		for _, option := range kind.Options {
-			assert.NotEmpty(t, option.Meaning, option.Name)
-		}
 		assert.Contains(t, kind.Usage, kind.Name)
 	}
 	kinds[0].Name = "changed"
