@@ -18,7 +18,7 @@ import (
 
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/observe/trace"
+	"orrery/internal/observe/web/view"
 	"orrery/internal/words"
 	"orrery/restclient/restclienttest"
 	"orrery/wait"
@@ -157,27 +157,17 @@ func TestAlone(t *testing.T) {
 
 // A scene with gates has no time limit: it goes on when the gates open.
 func TestGatesHoldAScene(t *testing.T) {
-	hold := func(t *testing.T, ctx context.Context, gates *gate.Gates, id gate.ID, happens func() error) {
-		ended := make(chan error, 1)
-		gates.Close(id, gate.Condition{})
-		go func() { ended <- happens() }()
-		require.NoError(t, gates.Await(ctx, id, 1))
-		time.Sleep(time.Hour)
-		require.Empty(t, ended)
-		gates.Release()
-		require.NoError(t, <-ended)
-	}
-	for _, id := range []gate.ID{gate.G1, gate.G2, gate.G3, gate.G4, gate.G5, gate.G6, gate.G7} {
+	for _, id := range gate.IDs() {
 		t.Run(string(id), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var out bytes.Buffer
-				s := inBubble(t, "delete", Config{Out: &out})
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				gates := gate.New(ctx, nil)
-				s.Gates = gates
-				hold(t, ctx, gates, id, func() error { return s.run(ctx) })
-				assert.Contains(t, out.String(), "What was learnt")
+			waits := func(ctx context.Context, s *show) {
+				s.Guide = nil // the scene asks nothing
+				s.Gates.Close(id, gate.Condition{})
+				assert.NoError(t, s.Gates.Await(ctx, id, 1))
+				time.Sleep(time.Hour)
+				s.Gates.Release()
+			}
+			run{reader: waits}.play(t, "delete", func(t *testing.T, s story.State) {
+				assert.Greater(t, s.Elapsed, time.Hour)
 			})
 		})
 	}
@@ -192,44 +182,32 @@ func TestGatesOfEveryScene(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				recorder, err := trace.Start(trace.Config{})
-				require.NoError(t, err)
-				defer recorder.Stop("the test is over")
-				s := inBubble(t, name, Config{Out: io.Discard})
-				s.Recorder, s.Objects = recorder, 10
-				gates := gate.New(ctx, nil)
-				s.Gates = gates
-				guide := gate.NewSession(name, recorder, gates)
-				s.Guide = guide
-				time.AfterFunc(time.Minute, func() { guide.Answer("whatever") }) // what waits for the question has arrived
+			held := map[string]bool{}
+			var last view.ControlState
+			opens := func(ctx context.Context, s *show) {
+				time.AfterFunc(time.Minute, func() { s.Guide.Answer("whatever") }) // what waits for the question has arrived
 				for _, id := range gate.IDs() {
-					gates.Close(id, gate.Condition{})
+					s.Gates.Close(id, gate.Condition{})
 				}
-				ended, held := make(chan error, 1), map[string]bool{}
-				go func() { ended <- s.run(ctx) }()
-				for over := false; !over; {
-					state, changed := gates.State()
+				for ctx.Err() == nil {
+					state, changed := s.Gates.State()
 					for _, one := range state.Gates {
 						if one.Waiting > 0 {
 							held[one.Name] = true
-							gates.Open(gate.ID(one.Name))
+							s.Gates.Open(gate.ID(one.Name))
 						}
 					}
+					last = state
 					select {
 					case <-changed:
-					case err := <-ended:
-						require.NoError(t, err)
-						over = true
+					case <-ctx.Done():
 					}
 				}
-				state, _ := gates.State()
-				for _, gate := range state.Gates {
-					assert.Equal(t, gate.Wired, held[gate.Name], gate.Name)
-				}
-			})
+			}
+			run{reader: opens}.play(t, name, nil)
+			for _, gate := range last.Gates {
+				assert.Equal(t, gate.Wired, held[gate.Name], gate.Name)
+			}
 		})
 	}
 }

@@ -54,7 +54,7 @@ func recordedWith(t *testing.T, scene string) []byte {
 // recorded plays a guided scene in virtual time, answers its question, and returns the recording.
 func recorded(t *testing.T, name string, r run) []byte {
 	t.Helper()
-	r.file = filepath.Join(t.TempDir(), name+".jsonl")
+	r.file, r.reader = filepath.Join(t.TempDir(), name+".jsonl"), answer
 	r.play(t, name, nil)
 	recording, err := os.ReadFile(r.file)
 	require.NoError(t, err)
@@ -63,15 +63,15 @@ func recorded(t *testing.T, name string, r run) []byte {
 
 // answer waits for the question, thinks for a while, and chooses an answer. Until then nothing is
 // revealed.
-func answer(ctx context.Context, recorder *trace.Recorder, guide *gate.Session) {
+func answer(ctx context.Context, s *show) {
 	const thinks = 5 * time.Second
-	for recorder.State().Lab.Choices == "" && ctx.Err() == nil {
+	for s.Recorder.State().Lab.Choices == "" && ctx.Err() == nil {
 		_ = wait.Sleep(ctx, 100*time.Millisecond)
 	}
 	if wait.Sleep(ctx, thinks) != nil {
 		return
 	}
-	_ = guide.Do(view.Command{Do: "answer", Choice: strings.Split(recorder.State().Lab.Choices, trace.ChoiceSeparator)[0]})
+	_ = s.Guide.Do(view.Command{Do: "answer", Choice: strings.Split(s.Recorder.State().Lab.Choices, trace.ChoiceSeparator)[0]})
 }
 
 // What a scene holds goes on only after the answer to its question.

@@ -2,12 +2,14 @@ package demo
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,9 +34,10 @@ type run struct {
 	set gears.Set
 	// newQueue makes the work queues; nil: those of the set.
 	newQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
-	// file is where the scene is recorded, with gates and a reader who answers its question; "":
-	// there is no reader.
-	file string
+	// reader, if not nil, is in front of the page: the scene is recorded, in file if it has a name,
+	// and has gates. It begins when the reader waits for something.
+	reader func(ctx context.Context, s *show)
+	file   string
 	// intruder, if not nil, runs meanwhile with a client of the administrator. The story ends when
 	// both have returned.
 	intruder func(ctx context.Context, teller *story.Teller, client *restclient.Client) error
@@ -45,58 +48,49 @@ type run struct {
 func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.State)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		scene, err := Named(name)
-		require.NoError(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		config := staged(t, scene, "")
-		config.Objects, config.Gears, config.NewQueue = 60, r.set, r.newQueue
-		if r.file != "" {
-			config.Recorder, err = trace.Start(trace.Config{File: r.file, Header: trace.Header{
+		s := inBubble(t, name, Config{Out: io.Discard})
+		s.Objects, s.Gears, s.NewQueue = 60, r.set, r.newQueue
+		if r.reader != nil {
+			var err error
+			s.Recorder, err = trace.Start(trace.Config{File: r.file, Header: trace.Header{
 				Run: "lab demo", Mode: "lab", Clock: "virtual", Scene: name, Gears: r.set.String(),
-				Workers: scene.Workers(),
+				Workers: s.scene.Workers(),
 			}})
 			require.NoError(t, err)
-			defer func() {
-				config.Recorder.Stop("the scene has ended")
-				require.NoError(t, config.Recorder.Err())
-			}()
-			config.Gates = gate.New(ctx, config.Recorder)
-			config.Guide = gate.NewSession(name, config.Recorder, config.Gates)
-			reading, close := context.WithCancel(ctx)
-			defer close()
-			go answer(reading, config.Recorder, config.Guide)
+			s.Gates = gate.New(ctx, s.Recorder)
+			s.Guide = gate.NewSession(name, s.Recorder, s.Gates)
 		}
-		on, err := Open(ctx, config, scene.Options)
-		require.NoError(t, err)
-		defer on.Close()
-		other := make(chan error, 1)
-		go func() {
-			if r.intruder == nil {
-				other <- nil
-				return
-			}
-			wire := config.Server
-			wire.Credentials = config.Credentials[story.Script]
+		var others sync.WaitGroup
+		if r.reader != nil {
+			others.Go(func() { r.reader(ctx, s) })
+			synctest.Wait()
+		}
+		if r.intruder != nil {
+			wire := s.Server
+			wire.Credentials = s.Credentials[story.Script]
 			client, err := restclient.New(wire)
-			if err == nil {
-				defer client.Close()
-				err = r.intruder(ctx, config.Teller, client)
-			}
-			other <- err
-		}()
-		err = scene.Play(ctx, on)
-		state := config.Teller.State()
+			require.NoError(t, err)
+			defer client.Close()
+			others.Go(func() { assert.NoError(t, r.intruder(ctx, s.Teller, client)) })
+		}
+		err := s.run(ctx)
+		state := s.Teller.State()
 		defer func() {
 			if t.Failed() {
 				t.Log(toldOf(state))
 			}
 		}()
 		require.NoError(t, err)
-		require.NoError(t, <-other)
+		if r.reader != nil {
+			require.NoError(t, s.Recorder.Err())
+			cancel()
+		}
+		others.Wait()
 		switch {
-		case r.file != "": // the reader's answer and pauses are in it, too
-		case scene.Options.Bare:
+		case r.reader != nil: // the reader's answer and pauses are in it, too
+		case s.scene.Options.Bare:
 			checkAlone(t, state)
 		default:
 			checkEveryScene(t, state)
