@@ -110,23 +110,6 @@ func (s *Stage) DeleteNamespace(ctx context.Context) error {
 	return nil
 }
 
-// AwaitGone returns when the namespace has gone.
-func (s *Stage) AwaitGone(ctx context.Context) error {
-	return s.Teller.Await(ctx, func(state *story.State) bool { return state.Namespace.Phase == story.Gone })
-}
-
-// Emptied reports whether only objects with a finalizer are left.
-func (s *Stage) Emptied(state *story.State) bool {
-	crontabs, _ := state.TypeNamed(content[theCronTabs].resource.Resource)
-	held := min(finalizers, s.numbers[theCronTabs])
-	return state.Total().Left == crontabs.Left && crontabs.Left <= held
-}
-
-// Await returns when the condition holds; see [story.Teller.Await].
-func (s *Stage) Await(ctx context.Context, holds func(*story.State) bool) error {
-	return s.Teller.Await(ctx, holds)
-}
-
 // ReleaseFinalizers removes the finalizer from the custom resources, as their operator does after
 // its cleanup.
 func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
@@ -151,15 +134,17 @@ func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 	return nil
 }
 
-// LabelAll changes every configmap.
-func (s *Stage) LabelAll(ctx context.Context, label string) error {
-	s.Tell(story.You, "kubectl -n %s label configmaps --all %s=yes", Namespace, label)
-	for number := range s.numbers[theConfigMaps] {
-		if err := s.label(ctx, content[theConfigMaps].name(number), label+"=yes"); err != nil {
-			return err
+// labelAll changes every configmap.
+func labelAll(label string) step {
+	return func(on *Stage, ctx context.Context) error {
+		on.Tell(story.You, "kubectl -n %s label configmaps --all %s=yes", Namespace, label)
+		for number := range on.numbers[theConfigMaps] {
+			if err := on.label(ctx, content[theConfigMaps].name(number), label+"=yes"); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
 }
 
 // DeleteSome deletes the first n configmaps, or all if there are less.

@@ -43,25 +43,27 @@ func (s *Stage) newConfigMaps(client *restclient.Client, resync time.Duration) {
 	s.configMaps = newInformer(restclient.Metadata(client, core(name), Namespace), name, resync, s.StageConfig)
 }
 
-// StartInformer starts an informer of the configmaps with handlers that do nothing, and waits for
+// startInformer starts an informer of the configmaps with handlers that do nothing, and waits for
 // its first list. more is a further trace of its requests. It ends with the stage.
-func (s *Stage) StartInformer(ctx context.Context, more *restclient.Trace, handlers ...string) error {
-	client, err := s.NewClient(more)
-	if err != nil {
-		return err
-	}
-	s.newConfigMaps(client, 0)
-	for _, name := range handlers {
-		if err := s.AddHandler(name, 0); err != nil {
+func startInformer(more *restclient.Trace, handlers ...string) step {
+	return func(on *Stage, ctx context.Context) error {
+		client, err := on.NewClient(more)
+		if err != nil {
 			return err
 		}
+		on.newConfigMaps(client, 0)
+		for _, name := range handlers {
+			if err := on.AddHandler(name, 0); err != nil {
+				return err
+			}
+		}
+		return on.runInformer(ctx)
 	}
-	return s.runInformer(ctx)
 }
 
 // runInformer starts the informer and waits for its first list.
 func (s *Stage) runInformer(ctx context.Context) error {
-	s.running.Go(func() { _ = s.configMaps.Run(s.slowCtx) })
+	s.informers.Go(func() { _ = s.configMaps.Run(s.informing) })
 	return informer.WaitForSync(ctx, s.configMaps)
 }
 
@@ -117,9 +119,9 @@ type Plain struct {
 	Resync time.Duration
 }
 
-// StartPlain starts a plain controller on a bare stage and waits for the informer's first list.
+// startPlain starts a plain controller on a bare stage and waits for the informer's first list.
 // It ends with the stage. An item may wait at a gate for long, so a pass has no time limit.
-func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
+func (s *Stage) startPlain(ctx context.Context, config Plain) error {
 	once := s.Server
 	once.MaxRetries = -1
 	client, err := s.newClient(story.Spectators, once, nil)
@@ -130,11 +132,13 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 	s.newConfigMaps(client, config.Resync)
 	var pool *controller.Pool
 	add := func(o *api.PartialObjectMetadata) { pool.Add(Namespace + "/" + o.Name) }
-	registered, err := s.configMaps.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
+	handler := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { add(o) },
 		UpdateFunc: func(_, o *api.PartialObjectMetadata) { add(o) },
 		DeleteFunc: func(deleted informer.DeletedObject[*api.PartialObjectMetadata]) { pool.Add(deleted.Key) },
-	}, informer.HandlerOptions{Name: "controller", ResyncPeriod: -1})
+	}
+	never := informer.HandlerOptions{Name: "controller", ResyncPeriod: -1}
+	registered, err := s.configMaps.AddEventHandlerWithOptions(handler, never)
 	if err != nil {
 		return err
 	}
@@ -154,7 +158,7 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 	if err := s.runInformer(ctx); err != nil {
 		return err
 	}
-	s.running.Go(func() { pool.Run(s.slowCtx, s.slowCtx) })
+	s.controllers.Go(func() { pool.Run(s.working, s.working) })
 	return nil
 }
 
@@ -163,9 +167,7 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 
 // startPlain creates configmaps and starts a plain controller.
 func startPlain(config Plain, names ...string) step {
-	return script(createAll(names...), func(on *Stage, ctx context.Context) error {
-		return on.StartPlain(ctx, config)
-	})
+	return script(createAll(names...), func(on *Stage, ctx context.Context) error { return on.startPlain(ctx, config) })
 }
 
 // createAll creates the namespace with configmaps.
@@ -178,7 +180,9 @@ func createAll(names ...string) step {
 }
 
 func configMap(name string) *api.Unstructured {
-	return &api.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}}}
+	return &api.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name},
+	}}
 }
 
 // create creates a configmap without data.

@@ -185,7 +185,8 @@ func TestGatesOfEveryScene(t *testing.T) {
 			held := map[string]bool{}
 			var last view.ControlState
 			opens := func(ctx context.Context, s *show) {
-				time.AfterFunc(time.Minute, func() { s.Guide.Answer("whatever") }) // what waits for the question has arrived
+				// By then what waits for the question has arrived.
+				time.AfterFunc(time.Minute, func() { s.Guide.Answer("whatever") })
 				for _, id := range gate.IDs() {
 					s.Gates.Close(id, gate.Condition{})
 				}

@@ -56,7 +56,7 @@ func playErrors(on *Stage, ctx context.Context) error {
 		fault(`internal-error:count=1,verb=delete,message="red not found"`),
 		r.request("delete red", r.remove("red")),
 		do(func(on *Stage) { on.Enter("an informer starts", "an informer lists and watches") }),
-		func(on *Stage, ctx context.Context) error { return on.StartInformer(ctx, nil) },
+		startInformer(nil),
 		pause(2*look),
 		r.watch("watch", late, 3*time.Second, http.StatusTooManyRequests, "application/json",
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,`+

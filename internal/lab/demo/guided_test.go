@@ -71,7 +71,8 @@ func answer(ctx context.Context, s *show) {
 	if wait.Sleep(ctx, thinks) != nil {
 		return
 	}
-	_ = s.Guide.Do(view.Command{Do: "answer", Choice: strings.Split(s.Recorder.State().Lab.Choices, trace.ChoiceSeparator)[0]})
+	first, _, _ := strings.Cut(s.Recorder.State().Lab.Choices, trace.ChoiceSeparator)
+	_ = s.Guide.Do(view.Command{Do: "answer", Choice: first})
 }
 
 // What a scene holds goes on only after the answer to its question.

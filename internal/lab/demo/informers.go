@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"strings"
-	"time"
 
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -30,13 +29,12 @@ var brokenAPIService = Scene{
 		await(func(s *story.State) bool { return len(s.Namespace.Conditions) <= 1 && s.Gears.Busy == 0 }),
 		reveal,
 		(*Stage).ShowAPI,
-		await(func(s *story.State) bool {
-			gone := s.Namespace.Phase == story.Gone // the user may have deleted the APIService
-			return gone || s.Gears.Retries >= attemptsShown
+		await(func(s *story.State) bool { // the user may have deleted the APIService
+			return s.Namespace.Phase == story.Gone || s.Gears.Retries >= attemptsShown
 		}),
 		pause(look),
 		(*Stage).DeleteAPI,
-		(*Stage).AwaitGone,
+		gone,
 	),
 }
 
@@ -82,13 +80,10 @@ var expiredWatch = Scene{
 			reveal,
 			emptied,
 			(*Stage).ReleaseFinalizers,
-			(*Stage).AwaitGone,
+			gone,
 		)(on, ctx)
 	},
 }
-
-// slowness is the slow handler's time per event.
-const slowness = 100 * time.Millisecond
 
 var slowHandler = Scene{
 	Name: "slow-handler",
@@ -96,7 +91,7 @@ var slowHandler = Scene{
 		chapter("two", ""),
 		tell(story.Demo, "a second handler is added to the informer of configmaps; it takes %v for each event",
 			slowness),
-		func(on *Stage, _ context.Context) error { return on.AddSlowHandler(slowness) },
+		addSlowHandler,
 		ask,
 		chapter("events", ""),
 		toFinalizers(
@@ -108,15 +103,10 @@ var slowHandler = Scene{
 		),
 		await(reported("NamespaceFinalizersRemaining")),
 		(*Stage).ReleaseFinalizers,
-		(*Stage).AwaitGone,
+		gone,
 		quickOneIsDone(4),
 		tellPending("the namespace has gone; %d stale events still wait for the slow handler, %d for the quick one"),
 	),
-}
-
-// labelAll changes every configmap.
-func labelAll(label string) step {
-	return func(on *Stage, ctx context.Context) error { return on.LabelAll(ctx, label) }
 }
 
 // quickOneIsDone waits until the quick handler has processed so many events of each configmap.

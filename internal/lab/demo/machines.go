@@ -20,6 +20,37 @@ import (
 	"orrery/wait"
 )
 
+var virtualMachine = Scene{
+	Name: "virtualmachine",
+	play: script(
+		(*Stage).DefineMachines,
+		(*Stage).Fill,
+		(*Stage).StartMachines,
+		createMachine("web"), createMachine("db"), createMachine("cache"),
+		(*Stage).AwaitMachines,
+		pause(look),
+		deleteMachine("cache"),
+		(*Stage).AwaitMachines,
+		pause(look),
+		do(func(on *Stage) { on.machines.stop() }),
+		tell(story.Demo, "the controller of virtual machines stops"),
+		deleteMachine("db"),
+		showMachine("db"),
+		pause(look),
+		(*Stage).DeleteNamespace,
+		emptied,
+		(*Stage).ReleaseFinalizers,
+		await(reported("NamespaceFinalizersRemaining")),
+		(*Stage).ShowWhy,
+		pause(look),
+		tell(story.Demo, "the controller of the machines is started again: it hears of both deletions from its "+
+			"first list"),
+		(*Stage).StartMachines,
+		(*Stage).AwaitMachines,
+		gone,
+	),
+}
+
 // machines are the servers of a scene. They outlive the controller that creates them.
 type machines struct {
 	driver driver.Memory
@@ -39,7 +70,7 @@ func (s *Stage) DefineMachines(ctx context.Context) error {
 	return s.define(ctx, object, vms.Resource)
 }
 
-// StartMachines starts the controller of the machines. It ends with the stage, or by StopMachines.
+// StartMachines starts the controller of the machines. It ends with the stage, or by machines.stop.
 func (s *Stage) StartMachines(context.Context) error {
 	teller := s.Teller
 	objects := restclient.Typed[*vms.VirtualMachine](s.controller, vms.Resource, "")
@@ -67,10 +98,10 @@ func (s *Stage) StartMachines(context.Context) error {
 	if err != nil {
 		return err
 	}
-	working, cancel := context.WithCancel(s.slowCtx)
-	informing, end := context.WithCancel(context.WithoutCancel(s.slowCtx))
+	working, cancel := context.WithCancel(s.working)
+	informing, end := context.WithCancel(context.WithoutCancel(s.working))
 	ended := make(chan struct{})
-	s.running.Go(func() {
+	s.controllers.Go(func() {
 		defer close(ended)
 		var informers sync.WaitGroup
 		informers.Go(func() { cache.Run(informing) })
@@ -81,15 +112,6 @@ func (s *Stage) StartMachines(context.Context) error {
 	s.machines.stop = func() { cancel(); <-ended }
 	s.Tell(story.Operator, "the controller of virtual machines starts, with its own informer, queue and workers")
 	return nil
-}
-
-// StopMachines stops the controller of the machines.
-func (s *Stage) StopMachines() {
-	if s.machines.stop == nil {
-		return
-	}
-	s.machines.stop()
-	s.Tell(story.Demo, "the controller of virtual machines stops")
 }
 
 func (s *Stage) machinesTrace() *vms.Trace {
@@ -106,39 +128,46 @@ func (s *Stage) machinesTrace() *vms.Trace {
 	}
 }
 
-// CreateMachine creates a virtual machine in the namespace.
-func (s *Stage) CreateMachine(ctx context.Context, name string) error {
-	s.Tell(story.You, "kubectl -n %s apply: a virtual machine %s, with 2 CPUs and 4G of memory", Namespace, name)
-	_, err := s.objectsOf(vms.Resource, Namespace).Create(ctx, &api.Unstructured{Object: map[string]any{
-		"apiVersion": "cloudnative.tw/v1alpha1", "kind": vms.Kind, "metadata": map[string]any{"name": name},
-		"spec": map[string]any{"resource": map[string]any{"cpu": int64(2), "memory": "4G"}},
-	}}, api.UpdateOptions{})
-	return err
-}
-
-// DeleteMachine deletes a virtual machine.
-func (s *Stage) DeleteMachine(ctx context.Context, name string) error {
-	s.Tell(story.You, "kubectl -n %s delete vms %s", Namespace, name)
-	err := s.objectsOf(vms.Resource, Namespace).Delete(ctx, name, api.DeleteOptions{})
-	if api.IsNotFound(err) {
-		s.Tell(story.Server, "there is no %s any more: another client has deleted it", name)
-		return nil
-	}
-	return err
-}
-
-// ShowMachine reports phase, finalizers and deletionTimestamp of a virtual machine, if it exists.
-func (s *Stage) ShowMachine(ctx context.Context, name string) error {
-	vm, err := s.objectsOf(vms.Resource, Namespace).Get(ctx, name, api.GetOptions{})
-	if api.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
+// createMachine creates a virtual machine in the namespace.
+func createMachine(name string) step {
+	return func(on *Stage, ctx context.Context) error {
+		on.Tell(story.You, "kubectl -n %s apply: a virtual machine %s, with 2 CPUs and 4G of memory", Namespace, name)
+		_, err := on.objectsOf(vms.Resource, Namespace).Create(ctx, &api.Unstructured{Object: map[string]any{
+			"apiVersion": "cloudnative.tw/v1alpha1", "kind": vms.Kind, "metadata": map[string]any{"name": name},
+			"spec": map[string]any{"resource": map[string]any{"cpu": int64(2), "memory": "4G"}},
+		}}, api.UpdateOptions{})
 		return err
 	}
-	s.Tell(story.You, "kubectl -n %s get vms %s -o yaml: status.phase is %s, metadata.finalizers %v, metadata.deletionTimestamp set: %t",
-		Namespace, name, vm.NestedString("status", "phase"), vm.GetFinalizers(), vm.GetDeletionTimestamp() != nil)
-	return nil
+}
+
+// deleteMachine deletes a virtual machine.
+func deleteMachine(name string) step {
+	return func(on *Stage, ctx context.Context) error {
+		on.Tell(story.You, "kubectl -n %s delete vms %s", Namespace, name)
+		err := on.objectsOf(vms.Resource, Namespace).Delete(ctx, name, api.DeleteOptions{})
+		if api.IsNotFound(err) {
+			on.Tell(story.Server, "there is no %s any more: another client has deleted it", name)
+			return nil
+		}
+		return err
+	}
+}
+
+// showMachine reports phase, finalizers and deletionTimestamp of a virtual machine, if it exists.
+func showMachine(name string) step {
+	return func(on *Stage, ctx context.Context) error {
+		vm, err := on.objectsOf(vms.Resource, Namespace).Get(ctx, name, api.GetOptions{})
+		if api.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		on.Tell(story.You, "kubectl -n %s get vms %s -o yaml: status.phase is %s, metadata.finalizers %v, "+
+			"metadata.deletionTimestamp set: %t", Namespace, name,
+			vm.NestedString("status", "phase"), vm.GetFinalizers(), vm.GetDeletionTimestamp() != nil)
+		return nil
+	}
 }
 
 // AwaitMachines returns when there is one server for each virtual machine that is not being

@@ -14,7 +14,7 @@ var deletion = Scene{
 		await(reported("NamespaceFinalizersRemaining")),
 		pause(look),
 		(*Stage).ReleaseFinalizers,
-		(*Stage).AwaitGone,
+		gone,
 		reveal,
 	),
 }
@@ -36,7 +36,7 @@ var finalizer = Scene{
 			pause(look),
 			tell(story.Operator, "starts at last"),
 			(*Stage).ReleaseFinalizers,
-			(*Stage).AwaitGone,
+			gone,
 		)(on, ctx)
 	},
 }
@@ -49,7 +49,7 @@ var emptiedFinalizers = Scene{
 		(*Stage).ShowWhy,
 		pause(look),
 		(*Stage).EmptyFinalizers,
-		(*Stage).AwaitGone,
+		gone,
 		do(func(on *Stage) {
 			state := on.Teller.State()
 			crontabs, _ := state.TypeNamed("crontabs")
@@ -68,7 +68,7 @@ var emptiedFinalizers = Scene{
 		tell(story.Demo, "and the new namespace hangs as the old one did"),
 		pause(look),
 		(*Stage).ReleaseFinalizers,
-		(*Stage).AwaitGone,
+		gone,
 	),
 }
 
@@ -91,7 +91,7 @@ var stuck = Scene{
 		(*Stage).ShowWhy,
 		pause(look),
 		(*Stage).ReleaseFinalizers,
-		(*Stage).AwaitGone,
+		gone,
 
 		(*Stage).Fill,
 		await(func(s *story.State) bool { return s.Total().Left == s.Total().Most }), // the spectators have seen it all
@@ -105,6 +105,6 @@ var stuck = Scene{
 		tell(story.Demo, "the webhook answers again"),
 		emptied,
 		(*Stage).ReleaseFinalizers,
-		(*Stage).AwaitGone,
+		gone,
 	),
 }

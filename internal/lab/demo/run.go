@@ -174,7 +174,7 @@ var errTooLong = errors.New("it did not end within two minutes; the lines above 
 
 // play plays the scene. It returns the stage, if it was opened, with the controller running.
 func (s *show) play(ctx context.Context) (on *Stage, err error) {
-	playing := WithoutLimits(ctx)
+	playing := ctx
 	if s.Gates == nil {
 		limited, cancel := context.WithTimeoutCause(ctx, timeout, errTooLong) // only the scene: the controller may run longer
 		defer cancel()

@@ -94,7 +94,7 @@ func conclude(prove func(on *Stage, s *story.State) error) step {
 
 // await returns when the condition holds.
 func await(holds func(*story.State) bool) step {
-	return func(on *Stage, ctx context.Context) error { return on.Await(ctx, holds) }
+	return func(on *Stage, ctx context.Context) error { return on.Teller.Await(ctx, holds) }
 }
 
 // awaitRun returns when the recorded run has reached a state. what names it.
@@ -102,25 +102,17 @@ func awaitRun(what string, holds func(*trace.State) bool) step {
 	return soon(what, func(s *story.State) bool { return holds(s.Run) })
 }
 
-type withoutLimits struct{}
-
-// WithoutLimits returns a context in which a scene waits for its gears as long as it takes: a user
-// holds them.
-func WithoutLimits(ctx context.Context) context.Context {
-	return context.WithValue(ctx, withoutLimits{}, true)
-}
-
 // soon waits for a condition in a scene on single gears. It fails after a time in which sound gears
-// reach it.
+// reach it, unless a user holds them.
 func soon(what string, holds func(*story.State) bool) step {
 	return func(on *Stage, ctx context.Context) error {
-		if ctx.Value(withoutLimits{}) != nil {
-			return on.Await(ctx, holds)
+		if on.held {
+			return on.Teller.Await(ctx, holds)
 		}
 		const limit = 20 * time.Second
 		limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s: did not happen within %v", what, limit))
 		defer cancel()
-		if on.Await(limited, holds) != nil {
+		if on.Teller.Await(limited, holds) != nil {
 			return context.Cause(limited)
 		}
 		return nil
@@ -161,7 +153,16 @@ func reported(condition string) func(*story.State) bool {
 }
 
 // emptied waits until only objects with a finalizer are left.
-func emptied(on *Stage, ctx context.Context) error { return on.Await(ctx, on.Emptied) }
+func emptied(on *Stage, ctx context.Context) error {
+	return on.Teller.Await(ctx, func(state *story.State) bool {
+		crontabs, _ := state.TypeNamed(content[theCronTabs].resource.Resource)
+		held := min(finalizers, on.numbers[theCronTabs])
+		return state.Total().Left == crontabs.Left && crontabs.Left <= held
+	})
+}
+
+// gone waits until the namespace has gone.
+var gone = await(func(s *story.State) bool { return s.Namespace.Phase == story.Gone })
 
 // toFinalizers fills the namespace, does more, deletes the namespace, and returns when only objects
 // with a finalizer are left. The requests of the deletion are slow, and said to be.

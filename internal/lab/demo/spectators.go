@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -34,18 +35,20 @@ type metadataInformer = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 // idle is a handler that does nothing.
 var idle = informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{}
 
-// AddSlowHandler adds a handler that takes this time for each event to the informer of the
-// configmaps, beside the spectator's. Bars show how many events wait for each of the two. It ends
-// with the stage.
-func (s *Stage) AddSlowHandler(took time.Duration) error {
-	s.Teller.Update(func(state *story.State) { state.Backlog = "configmaps" })
-	pause := func() { _ = wait.Sleep(s.slowCtx, took) }
+// slowness is the slow handler's time per event.
+const slowness = 100 * time.Millisecond
+
+// addSlowHandler adds a slow handler to the informer of the configmaps, beside the spectator's. Bars
+// show how many events wait for each of the two. It ends with the stage.
+func addSlowHandler(on *Stage, _ context.Context) error {
+	on.Teller.Update(func(state *story.State) { state.Backlog = "configmaps" })
+	pause := func() { _ = wait.Sleep(on.working, slowness) }
 	slow := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(*api.PartialObjectMetadata, bool) { pause() },
 		UpdateFunc: func(_, _ *api.PartialObjectMetadata) { pause() },
 		DeleteFunc: func(informer.DeletedObject[*api.PartialObjectMetadata]) { pause() },
 	}
-	_, err := s.configMaps.AddEventHandlerWithOptions(slow, informer.HandlerOptions{Name: SlowHandler})
+	_, err := on.configMaps.AddEventHandlerWithOptions(slow, informer.HandlerOptions{Name: SlowHandler})
 	return err
 }
 

@@ -25,26 +25,26 @@ type Stage struct {
 	script     *restclient.Client
 	controller *restclient.Client
 	clients    []*restclient.Client // all that end with the stage
-	// factories are those of the controller and of the spectators.
-	factories []*informer.SharedInformerFactory
-	numbers   []int
-	stop      context.CancelFunc // of the informers
-	halt      context.CancelFunc // of the controller
-	slowCtx   context.Context    // of a scene's additions; ends with the controller
-	machines  machines           // of the scene with virtual machines
+	numbers    []int
+	working    context.Context // of the controllers
+	halt       context.CancelFunc
+	informing  context.Context // of the informers, whose stores the controllers read until they end
+	stop       context.CancelFunc
+	held       bool     // a user holds the gears
+	machines   machines // of the scene with virtual machines
 	// configMaps is the informer of the configmaps: the spectators', or that of a scene on a bare stage.
 	configMaps *metadataInformer
 	gateway    gateway
 	// endRecording ends the stage's own recorder.
 	endRecording func(reason string)
 
-	running sync.WaitGroup
+	controllers, informers sync.WaitGroup
 }
 
 // Options change a stage for a scene.
 type Options struct {
 	// Bare: there are neither spectators nor a namespace controller. The scene starts what it needs;
-	// see [Stage.StartInformer] and [Stage.StartPlain]. Alone: nor is there a server.
+	// see startInformer and startPlain. Alone: nor is there a server.
 	Bare, Alone bool
 	// Gated: the scene holds items at gates, with or without a reader of the view.
 	Gated bool
@@ -64,22 +64,23 @@ func Open(ctx context.Context, config StageConfig, options Options) (*Stage, err
 	if config.NewQueue == nil {
 		config.NewQueue = config.Gears.NewQueue
 	}
-	s := &Stage{StageConfig: config, numbers: numbers(config.Objects), endRecording: func(string) {}}
-	informersCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	controllerCtx, halt := context.WithCancel(ctx)
-	s.stop, s.halt, s.slowCtx = stop, halt, controllerCtx
+	s := &Stage{
+		StageConfig: config, numbers: numbers(config.Objects), held: config.Gates != nil,
+		endRecording: func(string) {},
+	}
+	s.informing, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.working, s.halt = context.WithCancel(ctx)
 	if options.Alone {
 		return s, nil
 	}
-	err := s.open(ctx, informersCtx, controllerCtx, options)
-	if err != nil {
+	if err := s.open(ctx, options); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options Options) error {
+func (s *Stage) open(ctx context.Context, options Options) error {
 	if s.Recorder == nil {
 		recorder, err := trace.Start(trace.Config{})
 		if err != nil {
@@ -101,7 +102,7 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 	s.Gates.Unused(options.Unused...)
 	if options.Bare {
 		if s.Gates == nil && options.Gated {
-			s.Gates = gate.New(controllerCtx, s.Recorder)
+			s.Gates = gate.New(s.working, s.Recorder)
 		}
 		return nil
 	}
@@ -116,36 +117,34 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 		return err
 	}
 	s.Tell(story.You, "kubectl create -f crontabs.yaml: a custom resource, so that not every type is built in")
-	if err := s.startSpectators(ctx, informersCtx); err != nil {
+	if err := s.startSpectators(ctx); err != nil {
 		return err
 	}
-	return s.startController(ctx, informersCtx, controllerCtx)
+	return s.startController(ctx)
 }
 
 // startSpectators starts a metadata-only informer for each type of the content, and waits for their
 // first lists.
-func (s *Stage) startSpectators(ctx, informersCtx context.Context) error {
+func (s *Stage) startSpectators(ctx context.Context) error {
 	client, err := s.newClient(story.Spectators, s.Server, nil)
 	if err != nil {
 		return err
 	}
-	factory := &informer.SharedInformerFactory{}
+	var handlers []informer.Syncer
 	for _, k := range content {
 		name := k.resource.Resource
 		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, 0, s.StageConfig)
-		if _, err := made.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: QuickHandler}); err != nil {
+		handler, err := made.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: QuickHandler})
+		if err != nil {
 			return err
 		}
 		if name == "configmaps" {
 			s.configMaps = made
 		}
-		informer.InformerFor(factory, name, func(time.Duration) *metadataInformer { return made })
+		handlers = append(handlers, handler)
+		s.informers.Go(func() { _ = made.Run(s.informing) })
 	}
-	s.factories = append(s.factories, factory)
-	if err := factory.Start(informersCtx); err != nil {
-		return err
-	}
-	if err := factory.WaitForCacheSync(ctx); err != nil {
+	if err := informer.WaitForSync(ctx, handlers...); err != nil {
 		return err
 	}
 	s.Tell(story.Demo, "%d more informers watch the content of %s: the same gears, used only to draw the bars",
@@ -157,17 +156,14 @@ func (s *Stage) startSpectators(ctx, informersCtx context.Context) error {
 const Workers = 10
 
 // startController wires the namespace controller as in "orrery run", with hooks on every gear.
-func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context) error {
+func (s *Stage) startController(ctx context.Context) error {
 	client, err := s.newClient(story.Controller, s.Server, nil)
 	if err != nil {
 		return err
 	}
 	s.controller = client
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	factory := &informer.SharedInformerFactory{}
-	namespaceInformer := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
-		return newInformer(namespaces, "namespaces", 0, s.StageConfig)
-	})
+	namespaceInformer := newInformer(namespaces, "namespaces", 0, s.StageConfig)
 	hooks := s.Recorder.Namespaces()
 	newDeleter := gears.Choose(s.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
 	controller, err := nsctl.NewController(nsctl.Config{
@@ -189,16 +185,15 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	if err != nil {
 		return err
 	}
-	if _, err := namespaceInformer.AddEventHandlerWithOptions(viewer{s.Teller}, informer.HandlerOptions{Name: "display"}); err != nil {
+	name := informer.HandlerOptions{Name: "display"}
+	display, err := namespaceInformer.AddEventHandlerWithOptions(viewer{s.Teller}, name)
+	if err != nil {
 		return err
 	}
-	s.factories = append(s.factories, factory)
 	s.Teller.Update(func(state *story.State) { state.Gears.Workers = Workers })
-	if err := factory.Start(informersCtx); err != nil {
-		return err
-	}
-	s.running.Go(func() { controller.Run(controllerCtx) })
-	if err := factory.WaitForCacheSync(ctx); err != nil {
+	s.informers.Go(func() { _ = namespaceInformer.Run(s.informing) })
+	s.controllers.Go(func() { controller.Run(s.working) })
+	if err := informer.WaitForSync(ctx, display); err != nil {
 		return err
 	}
 	s.Tell(story.Worker, "%d workers wait; the queue is empty", Workers)
@@ -213,11 +208,9 @@ const typesAtATime = 2
 // ends, and waits for both.
 func (s *Stage) Close() {
 	s.halt()
-	s.running.Wait()
+	s.controllers.Wait()
 	s.stop()
-	for _, factory := range s.factories {
-		factory.Shutdown()
-	}
+	s.informers.Wait()
 	for _, client := range s.clients {
 		client.Close()
 	}

@@ -32,7 +32,7 @@ func playStoreDecides(on *Stage, ctx context.Context) error {
 	return script(
 		createAll("apple", "pear", "plum"),
 		chapter("first", "the store is empty; the first list has three objects"),
-		func(on *Stage, ctx context.Context) error { return on.StartInformer(ctx, nil, "calls") },
+		startInformer(nil, "calls"),
 		settled(3, 3),
 		chapter("watch", "the watch reports a new object and a change"),
 		create("fig"), ripe("apple"),

@@ -29,9 +29,7 @@ func playTwoWaysOf410(on *Stage, ctx context.Context) error {
 	return script(
 		do(func(on *Stage) { on.Enter("the first list", "the informer lists and then watches") }),
 		createAll("red", "green", "blue"),
-		func(on *Stage, ctx context.Context) error {
-			return on.StartInformer(ctx, &restclient.Trace{WatchFrame: w.frame(on)})
-		},
+		startInformer(&restclient.Trace{WatchFrame: w.frame(on)}),
 		pause(2*look),
 		do(func(on *Stage) {
 			on.Enter("an answer with code 410", "a gateway answers the next watch itself")

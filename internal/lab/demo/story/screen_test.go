@@ -61,7 +61,7 @@ func TestTerminalShowsThePage(t *testing.T) {
 		screen.Close()
 		screen.Close()
 		screen.Draw(anyState().Draw(t, "late state"))
-		assert.Equal(t, want+restored, ink.ReplaceAllString(out.String(), ""), "everything is back, and nothing follows")
+		assert.Equal(t, want+restored, ink.ReplaceAllString(out.String(), ""), "everything is back")
 	})
 }
 
