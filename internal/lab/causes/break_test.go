@@ -15,13 +15,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// repaired calls test with a world on a server on which a situation has settled.
-func repaired(t *testing.T, f causes.Fixture, test func(w *causes.World)) {
-	inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
-		test(causes.NewWorld(t.Context(), c.Admin()))
-	})
-}
-
 // Each situation can be solved without leaving or damaging anything. What many pages on the web
 // advise, to empty spec.finalizers by hand, does not pass, and the check says why.
 func TestBreak(t *testing.T) {
@@ -41,7 +34,7 @@ func TestBreak(t *testing.T) {
 	for _, f := range all {
 		t.Run(f.ID, func(t *testing.T) {
 			t.Run("solved", func(t *testing.T) {
-				repaired(t, f, func(w *causes.World) {
+				settled(t, f, func(t *testing.T, _ *clustertest.Cluster, w *causes.World) {
 					require.NotEmpty(t, f.Intact(w), "nothing was done yet")
 					f.Solve(w)
 					require.NoError(t, w.Err())
@@ -52,7 +45,7 @@ func TestBreak(t *testing.T) {
 				})
 			})
 			t.Run("by hand", func(t *testing.T) {
-				repaired(t, f, func(w *causes.World) {
+				settled(t, f, func(t *testing.T, _ *clustertest.Cluster, w *causes.World) {
 					causes.Finalize(w)
 					require.NoError(t, w.Err())
 					problems := f.Intact(w)

@@ -2,7 +2,6 @@ package causes_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -11,57 +10,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/gears"
-	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/clustertest"
 	"orrery/internal/why"
 	"orrery/internal/why/collect"
 	"orrery/restclient/api"
 )
-
-// inWorld runs a test on a server in memory, in virtual time, with a namespace controller unless
-// the fixture has none.
-func inWorld(t *testing.T, f causes.Fixture, setUp func(*causes.World), settle time.Duration, test func(t *testing.T, c *clustertest.Cluster)) {
-	inWorldOf(t, gears.Set{}, f, setUp, settle, test)
-}
-
-// inWorldOf is inWorld with a controller of these gears.
-func inWorldOf(
-	t *testing.T, set gears.Set, f causes.Fixture, setUp func(*causes.World), settle time.Duration, test func(t *testing.T, c *clustertest.Cluster),
-) {
-	synctest.Test(t, func(t *testing.T) {
-		c := clustertest.Start(t, apiserver.Config{Nodes: 2}, nil)
-		ctx, cancel := context.WithCancel(t.Context())
-		var running []<-chan struct{}
-		w := causes.NewWorld(ctx, c.Admin())
-		w.StartController = func() { running = append(running, c.RunNamespaceControllerOf(ctx, set)) }
-		defer func() {
-			cancel()
-			w.Wait()
-			for _, ended := range running {
-				<-ended
-			}
-		}()
-		if !f.NoController {
-			w.StartController()
-		}
-		time.Sleep(time.Second) // the kubelet registers its node
-		setUp(w)
-		require.NoError(t, w.Err())
-		if settle == 0 {
-			settle = causes.Settled
-		}
-		time.Sleep(settle)
-		test(t, c)
-	})
-}
 
 // inEach runs a test in the situation of each cause but these.
 func inEach(t *testing.T, but []string, test func(t *testing.T, f causes.Fixture, c *clustertest.Cluster)) {

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"orrery/controller/gears"
+	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/clustertest"
 )
@@ -66,12 +68,12 @@ func judge(t *testing.T, name string, of func(causes.Verdicts) yaml.Node) {
 				assert.True(t, shown, "something is missing in the proof of %s", id)
 			}
 		}
-		stuck(t, situation, func(t *testing.T, c *clustertest.Cluster, _ *causes.World) {
+		settled(t, situation, func(t *testing.T, c *clustertest.Cluster, _ *causes.World) {
 			assert.NoError(t, v.Look(t.Context(), c.Admin()))
 		})
 	})
 	t.Run("Remedy", func(t *testing.T) {
-		stuck(t, situation, func(t *testing.T, c *clustertest.Cluster, w *causes.World) {
+		settled(t, situation, func(t *testing.T, c *clustertest.Cluster, w *causes.World) {
 			require.NoError(t, v.Replay(t.Context(), c.Admin()))
 			time.Sleep(3 * time.Minute)
 			assert.Empty(t, situation.Intact(w), "after the remedy")
@@ -80,23 +82,51 @@ func judge(t *testing.T, name string, of func(causes.Verdicts) yaml.Node) {
 	})
 }
 
-// stuck sets a situation up on a new server, in virtual time, and calls test when it has settled.
-func stuck(t *testing.T, situation causes.Fixture, test func(t *testing.T, c *clustertest.Cluster, w *causes.World)) {
+// settled calls test with a world on a server on which a situation has settled.
+func settled(t *testing.T, f causes.Fixture, test func(t *testing.T, c *clustertest.Cluster, w *causes.World)) {
+	inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+		test(t, c, causes.NewWorld(t.Context(), c.Admin()))
+	})
+}
+
+// inWorld runs a test on a server in memory, in virtual time, with a namespace controller unless
+// the fixture has none.
+func inWorld(
+	t *testing.T, f causes.Fixture, setUp func(*causes.World), settle time.Duration,
+	test func(t *testing.T, c *clustertest.Cluster),
+) {
+	inWorldOf(t, gears.Set{}, f, setUp, settle, test)
+}
+
+// inWorldOf is inWorld with a controller of these gears.
+func inWorldOf(
+	t *testing.T, set gears.Set, f causes.Fixture, setUp func(*causes.World), settle time.Duration,
+	test func(t *testing.T, c *clustertest.Cluster),
+) {
 	synctest.Test(t, func(t *testing.T) {
-		c := clustertest.New(t)
+		c := clustertest.Start(t, apiserver.Config{Nodes: 2}, nil)
 		ctx, cancel := context.WithCancel(t.Context())
-		ended := c.RunNamespaceController(ctx)
+		var running []<-chan struct{}
 		w := causes.NewWorld(ctx, c.Admin())
+		w.StartController = func() { running = append(running, c.RunNamespaceControllerOf(ctx, set)) }
 		defer func() {
 			cancel()
 			w.Wait()
-			<-ended
+			for _, ended := range running {
+				<-ended
+			}
 		}()
+		if !f.NoController {
+			w.StartController()
+		}
 		time.Sleep(time.Second) // the kubelet registers its node
-		situation.SetUp(w)
+		setUp(w)
 		require.NoError(t, w.Err())
-		time.Sleep(causes.Settled)
-		test(t, c, w)
+		if settle == 0 {
+			settle = causes.Settled
+		}
+		time.Sleep(settle)
+		test(t, c)
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/web/view"
@@ -279,4 +280,28 @@ func TestRunOverSockets(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	var unknown *UnknownError
 	assert.ErrorAs(t, Run(t.Context(), Config{Scene: "delite"}, &Curtain{}), &unknown)
+}
+
+// A scene with another outcome than it is there to show says so in its own words.
+func TestAnotherOutcomeOfAScene(t *testing.T) {
+	const want = "the scene did not show what it should: passes: got 3, want 2"
+	prove := func(*Stage, *story.State) error { return bench.Prove("passes", 2, 3) }
+	scene := Scene{Options: Options{Bare: true, Alone: true}, play: script(conclude(prove))}
+	on, err := Open(t.Context(), StageConfig{Teller: scene.Story("")}, scene.Options)
+	require.NoError(t, err)
+	defer on.Close()
+	assert.EqualError(t, scene.Play(t.Context(), on), want)
+	assert.False(t, on.Teller.State().Over, "the scene has no end that reads like success")
+}
+
+// Any number of objects gives at least one of each type; the sum is exact where it can be.
+func TestNumbers(t *testing.T) {
+	for _, objects := range []int{1, 10, 11, 60, 320, 20_000} {
+		sum := 0
+		for _, n := range numbers(objects) {
+			assert.Positive(t, n)
+			sum += n
+		}
+		assert.Equal(t, max(objects, len(content)), sum)
+	}
 }

@@ -112,9 +112,8 @@ var slowHandler = Scene{
 // quickOneIsDone waits until the quick handler has processed so many events of each configmap.
 func quickOneIsDone(events int) step {
 	return await(func(s *story.State) bool {
-		configmaps, _ := s.TypeNamed("configmaps")
 		h := handler(s, QuickHandler)
-		return h.Pending == 0 && h.Handled+h.Merged >= uint64(events*configmaps.Most)
+		return h.Pending == 0 && h.Handled+h.Merged >= uint64(events*s.TypeNamed("configmaps").Most)
 	})
 }
 

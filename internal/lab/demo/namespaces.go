@@ -52,8 +52,8 @@ var emptiedFinalizers = Scene{
 		gone,
 		do(func(on *Stage) {
 			state := on.Teller.State()
-			crontabs, _ := state.TypeNamed("crontabs")
-			on.Tell(story.Demo, "the namespace has gone, and %d crontabs have not", crontabs.Left)
+			left := state.TypeNamed("crontabs").Left
+			on.Tell(story.Demo, "the namespace has gone, and %d crontabs have not", left)
 		}),
 		pause(2*look),
 		(*Stage).CreateNamespace,

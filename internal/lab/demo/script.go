@@ -155,9 +155,8 @@ func reported(condition string) func(*story.State) bool {
 // emptied waits until only objects with a finalizer are left.
 func emptied(on *Stage, ctx context.Context) error {
 	return on.Teller.Await(ctx, func(state *story.State) bool {
-		crontabs, _ := state.TypeNamed(content[theCronTabs].resource.Resource)
-		held := min(finalizers, on.numbers[theCronTabs])
-		return state.Total().Left == crontabs.Left && crontabs.Left <= held
+		left := state.TypeNamed("crontabs").Left
+		return state.Total().Left == left && left <= min(finalizers, on.numbers[theCronTabs])
 	})
 }
 

@@ -109,8 +109,7 @@ func typeOf(e *trace.Event) string {
 
 // most returns how many objects there were of the type of an event.
 func (s *State) most(e *trace.Event) int {
-	bar, _ := s.TypeNamed(typeOf(e))
-	return max(bar.Most, int(e.N))
+	return max(s.TypeNamed(typeOf(e)).Most, int(e.N))
 }
 
 // pass returns the number of the last pass.

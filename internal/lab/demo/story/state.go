@@ -154,23 +154,25 @@ func (s State) clone() State {
 }
 
 // Count sets the number of objects of a type.
-func (s *State) Count(name string, left int) {
-	for i := range s.Types {
-		if s.Types[i].Name == name {
-			s.Types[i].Left = left
-			s.Types[i].Most = max(s.Types[i].Most, left)
-		}
+func (s *State) Count(name string, left int) { count(s.Types, name, left) }
+
+// count reports whether there is a bar of this name, and sets its number.
+func count(bars []Type, name string, left int) bool {
+	i := slices.IndexFunc(bars, func(t Type) bool { return t.Name == name })
+	if i >= 0 {
+		bars[i].Left, bars[i].Most = left, max(bars[i].Most, left)
 	}
+	return i >= 0
 }
 
-// TypeNamed returns the bar of a type; ok is false if there is none.
-func (s *State) TypeNamed(name string) (found Type, ok bool) {
+// TypeNamed returns the bar of a type, the zero Type if there is none.
+func (s *State) TypeNamed(name string) Type {
 	for _, t := range s.Types {
 		if t.Name == name {
-			return t, true
+			return t
 		}
 	}
-	return Type{}, false
+	return Type{}
 }
 
 // Total returns the sum of all types.
@@ -185,14 +187,9 @@ func (s *State) Total() Type {
 
 // Line sets a further bar.
 func (s *State) Line(name string, left int) {
-	for i := range s.Lines {
-		if s.Lines[i].Name == name {
-			s.Lines[i].Left = left
-			s.Lines[i].Most = max(s.Lines[i].Most, left)
-			return
-		}
+	if !count(s.Lines, name, left) {
+		s.Lines = append(s.Lines, Type{Name: name, Left: left, Most: left})
 	}
-	s.Lines = append(s.Lines, Type{Name: name, Left: left, Most: left})
 }
 
 // Show sets the text of a row of the panel, and adds the row if there is none of this name.
