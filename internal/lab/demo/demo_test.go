@@ -277,11 +277,6 @@ func TestRunOverSockets(t *testing.T) {
 	assert.Contains(t, out.text.String(), "Stopped in the middle of the scene.")
 }
 
-func TestMistakes(t *testing.T) {
-	var unknown *UnknownError
-	assert.ErrorAs(t, Run(t.Context(), Config{Scene: "delite"}, &Curtain{}), &unknown)
-}
-
 // A scene with another outcome than it is there to show says so in its own words.
 func TestAnotherOutcomeOfAScene(t *testing.T) {
 	const want = "the scene did not show what it should: passes: got 3, want 2"

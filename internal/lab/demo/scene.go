@@ -10,8 +10,7 @@
 // have ended, the terminal is restored, and nothing is left on the machine. [Curtain.Fall] restores
 // the terminal at any other moment.
 //
-// Errors: an [*UnknownError] for an unknown scene, and an error that names the step if a request of
-// the script fails. The end of the context is not an error.
+// Errors: an unknown scene is one, and if a request of the script fails, the error names the step. The end of the context is not an error.
 //
 // The controller is wired as in "orrery run". A [trace.Recorder] has hooks on every gear, and the
 // [story.Teller] follows it. The spectators are ten informers that draw the bars. Controller,
@@ -191,19 +190,12 @@ func Names() []string {
 	return names
 }
 
-// UnknownError reports a name that no scene has, and lists the names.
-type UnknownError struct{ Name string }
-
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("there is no scene %q; the scenes are %s", e.Name, strings.Join(Names(), ", "))
-}
-
-// Named returns a scene; the error is an *UnknownError.
+// Named returns a scene. The error lists the names.
 func Named(name string) (Scene, error) {
 	all := All()
 	at := slices.IndexFunc(all, func(s Scene) bool { return s.Name == name })
 	if at < 0 {
-		return Scene{}, &UnknownError{name}
+		return Scene{}, fmt.Errorf("there is no scene %q; the scenes are %s", name, strings.Join(Names(), ", "))
 	}
 	return all[at], nil
 }

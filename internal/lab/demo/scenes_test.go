@@ -560,8 +560,6 @@ func TestScenesAreComplete(t *testing.T) {
 }
 
 func TestUnknownScene(t *testing.T) {
-	_, err := Named("delite")
-	var unknown *UnknownError
-	require.ErrorAs(t, err, &unknown)
+	err := Run(t.Context(), Config{Scene: "delite"}, &Curtain{})
 	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-consumer, one-key, slow-handler, emptied-finalizers, stuck, virtualmachine, errors, two-ways-of-410, index, store-decides, resync, back-off, worker-pool, two-queues, stall`)
 }

@@ -16,11 +16,20 @@ import (
 type popHolder[T informer.Object] struct {
 	informer.Queue[T]
 	*line
-	grown chan struct{} // has an entry after a producer's call
+	grown chan struct{} // has an entry when something was queued
 }
 
-func holdPops[T informer.Object](l *line, q informer.Queue[T]) informer.Queue[T] {
-	return &popHolder[T]{Queue: q, line: l, grown: make(chan struct{}, 1)}
+func holdPops[T informer.Object](
+	l *line, newQueue func(deltafifo.Config[T]) informer.Queue[T], config deltafifo.Config[T],
+) informer.Queue[T] {
+	p := &popHolder[T]{line: l, grown: make(chan struct{}, 1)}
+	config.Trace = deltafifo.JoinTraces(config.Trace, &deltafifo.Trace[T]{
+		Queued:   func(string, deltafifo.Delta[T], int) { p.signal() },
+		Replaced: func(string, int, int, int) { p.signal() },
+		Resynced: func(int, int, int) { p.signal() },
+	})
+	p.Queue = newQueue(config)
+	return p
 }
 
 func (p *popHolder[T]) signal() {
@@ -28,31 +37,6 @@ func (p *popHolder[T]) signal() {
 	case p.grown <- struct{}{}:
 	default:
 	}
-}
-
-func (p *popHolder[T]) Add(object T) error {
-	defer p.signal()
-	return p.Queue.Add(object)
-}
-
-func (p *popHolder[T]) Update(object T) error {
-	defer p.signal()
-	return p.Queue.Update(object)
-}
-
-func (p *popHolder[T]) Delete(object T) error {
-	defer p.signal()
-	return p.Queue.Delete(object)
-}
-
-func (p *popHolder[T]) Replace(list []T, resourceVersion string) error {
-	defer p.signal()
-	return p.Queue.Replace(list, resourceVersion)
-}
-
-func (p *popHolder[T]) Resync() error {
-	defer p.signal()
-	return p.Queue.Resync()
 }
 
 // Close ends everything that waits in the informer.
@@ -137,7 +121,7 @@ func (p *distributionHolder[T]) Flush() {
 	for next := p.begin(); next != nil; next = p.next() {
 		if n := &next.notification; n.Kind != informer.EventSynced {
 			item := Item{Gate: G3, Key: n.Key, Event: n.Kind.String(), Resource: p.name}
-			_ = p.gates.Wait(next.ctx, item) // an error means that it must not wait any longer
+			p.gates.hold(next.ctx, item)
 		}
 		p.mu.Lock()
 		if len(p.stored) > 0 && p.stored[0] == next {

@@ -26,7 +26,7 @@ func newLine(ctx context.Context, gates *Gates, name string) *line {
 // hold blocks while the item waits at its gate.
 func (l *line) hold(item Item) {
 	item.Resource = l.name
-	_ = l.gates.Wait(l.ctx, item) // an error means that the line has ended, and so has the waiting
+	l.gates.hold(l.ctx, item)
 }
 
 // HoldInformer returns the source and the configuration of an informer with gates: G1 at decoded
@@ -42,7 +42,7 @@ func HoldInformer[T informer.Object](
 	config.Gears = config.Gears.WithDefaults()
 	newQueue, newProcessor, wrapped, trace := config.Gears.NewQueue, config.Gears.NewProcessor, config.WrapHandler, config.Trace
 	config.Reflector.IdleTimeout, config.Reflector.ListTimeout = -1, -1
-	config.Gears.NewQueue = func(c deltafifo.Config[T]) informer.Queue[T] { return holdPops(l, newQueue(c)) }
+	config.Gears.NewQueue = func(c deltafifo.Config[T]) informer.Queue[T] { return holdPops(l, newQueue, c) }
 	config.Gears.NewProcessor = func() informer.Processor[T] { return holdDistribution(l, newProcessor(), trace) }
 	config.WrapHandler = func(name string, h informer.ResourceEventHandler[T]) informer.ResourceEventHandler[T] {
 		if wrapped != nil {
@@ -61,16 +61,12 @@ type heldSource[T informer.Object] struct {
 }
 
 func (s heldSource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List[T], error) {
-	if err := s.gates.Wait(ctx, Item{Gate: G6, Verb: "list", Resource: s.name}); err != nil {
-		return nil, err
-	}
+	s.gates.hold(ctx, Item{Gate: G6, Verb: "list", Resource: s.name})
 	return s.ListerWatcher.List(ctx, opts)
 }
 
 func (s heldSource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
-	if err := s.gates.Wait(ctx, Item{Gate: G6, Verb: "watch", Resource: s.name}); err != nil {
-		return nil, err
-	}
+	s.gates.hold(ctx, Item{Gate: G6, Verb: "watch", Resource: s.name})
 	w, err := s.ListerWatcher.Watch(ctx, opts)
 	if err != nil {
 		return nil, err

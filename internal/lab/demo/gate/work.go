@@ -71,32 +71,26 @@ type heldNamespaces struct {
 	gates *Gates
 }
 
-func (c heldNamespaces) wait(ctx context.Context, verb, name string) error {
-	return c.gates.Wait(ctx, Item{Gate: G6, Verb: verb, Key: name, Resource: "namespaces"})
+func (c heldNamespaces) wait(ctx context.Context, verb, name string) {
+	c.gates.hold(ctx, Item{Gate: G6, Verb: verb, Key: name, Resource: "namespaces"})
 }
 
 func (c heldNamespaces) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
-	if err := c.wait(ctx, "get", name); err != nil {
-		return nil, err
-	}
+	c.wait(ctx, "get", name)
 	return c.NamespaceClient.Get(ctx, name, opts)
 }
 
 func (c heldNamespaces) UpdateStatus(
 	ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions,
 ) (*api.Namespace, error) {
-	if err := c.wait(ctx, "update", namespace.Name); err != nil {
-		return nil, err
-	}
+	c.wait(ctx, "update", namespace.Name)
 	return c.NamespaceClient.UpdateStatus(ctx, namespace, opts)
 }
 
 func (c heldNamespaces) UpdateSubresource(
 	ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions,
 ) (*api.Namespace, error) {
-	if err := c.wait(ctx, "update", name); err != nil {
-		return nil, err
-	}
+	c.wait(ctx, "update", name)
 	return c.NamespaceClient.UpdateSubresource(ctx, name, subresource, namespace, opts)
 }
 
@@ -105,34 +99,28 @@ type heldContent struct {
 	gates *Gates
 }
 
-func (c heldContent) wait(ctx context.Context, verb, key string, gvr api.GroupVersionResource) error {
-	return c.gates.Wait(ctx, Item{Gate: G6, Verb: verb, Key: key, Resource: gvr.Resource})
+func (c heldContent) wait(ctx context.Context, verb, key string, gvr api.GroupVersionResource) {
+	c.gates.hold(ctx, Item{Gate: G6, Verb: verb, Key: key, Resource: gvr.Resource})
 }
 
 func (c heldContent) DeleteCollection(
 	ctx context.Context, gvr api.GroupVersionResource, namespace string,
 ) (found []*api.PartialObjectMetadata, listed bool, err error) {
-	if err := c.wait(ctx, "deletecollection", namespace, gvr); err != nil {
-		return nil, false, err
-	}
+	c.wait(ctx, "deletecollection", namespace, gvr)
 	return c.ContentClient.DeleteCollection(ctx, gvr, namespace)
 }
 
 func (c heldContent) List(
 	ctx context.Context, gvr api.GroupVersionResource, namespace string,
 ) ([]*api.PartialObjectMetadata, error) {
-	if err := c.wait(ctx, "list", namespace, gvr); err != nil {
-		return nil, err
-	}
+	c.wait(ctx, "list", namespace, gvr)
 	return c.ContentClient.List(ctx, gvr, namespace)
 }
 
 func (c heldContent) Holders(
 	ctx context.Context, gvr api.GroupVersionResource,
 ) (namespaces map[string]bool, complete bool, err error) {
-	if err := c.wait(ctx, "list", "", gvr); err != nil {
-		return nil, false, err
-	}
+	c.wait(ctx, "list", "", gvr)
 	return c.ContentClient.Holders(ctx, gvr)
 }
 
@@ -140,25 +128,19 @@ func (c heldContent) Holders(
 func (c heldContent) Pages(
 	ctx context.Context, gvr api.GroupVersionResource, namespace string, each func([]*api.PartialObjectMetadata) error,
 ) error {
-	if err := c.wait(ctx, "list", namespace, gvr); err != nil {
-		return err
-	}
+	c.wait(ctx, "list", namespace, gvr)
 	return c.ContentClient.Pages(ctx, gvr, namespace, each)
 }
 
 func (c heldContent) Delete(
 	ctx context.Context, gvr api.GroupVersionResource, namespace string, object *api.PartialObjectMetadata,
 ) error {
-	if err := c.wait(ctx, "delete", namespace+"/"+object.Name, gvr); err != nil {
-		return err
-	}
+	c.wait(ctx, "delete", namespace+"/"+object.Name, gvr)
 	return c.ContentClient.Delete(ctx, gvr, namespace, object)
 }
 
 func (c heldContent) ListPods(ctx context.Context, namespace string) ([]*api.Pod, error) {
-	if err := c.wait(ctx, "list", namespace, api.PodsResource); err != nil {
-		return nil, err
-	}
+	c.wait(ctx, "list", namespace, api.PodsResource)
 	return c.ContentClient.ListPods(ctx, namespace)
 }
 
@@ -170,8 +152,6 @@ type heldDiscovery struct {
 func (c heldDiscovery) PreferredNamespacedResources(
 	ctx context.Context, notOlderThan time.Time,
 ) ([]*api.APIResourceList, error) {
-	if err := c.gates.Wait(ctx, Item{Gate: G6, Verb: "discover"}); err != nil {
-		return nil, err
-	}
+	c.gates.hold(ctx, Item{Gate: G6, Verb: "discover"})
 	return c.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
 }
