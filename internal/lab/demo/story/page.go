@@ -2,6 +2,7 @@ package story
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -47,10 +48,12 @@ func (p *page) roomy() {
 	p.title()
 	p.intent()
 	left, right := p.gears(), p.bars()
-	leftWidth := p.leftWidth()
+	rows := max(len(left), len(right))
+	left = append(left, make([]Line, rows-len(left))...)
+	right = append(right, make([]Line, rows-len(right))...)
 	p.rule()
-	for i := range max(len(left), len(right)) {
-		p.add(beside(lineAt(left, i), lineAt(right, i), leftWidth))
+	for i := range rows {
+		p.add(slices.Concat(left[i].pad(p.leftWidth()), inked(Faint, "│"), right[i]))
 	}
 	p.rule()
 	footer := p.footer(2)
@@ -110,41 +113,19 @@ func (p *page) narration(rows int) {
 
 // footer draws the current stage and its remaining time.
 func (p *page) footer(most int) []Line {
-	now := p.s.Now
 	lead := Line{{Strong, " " + mark + " "}}
 	if left := p.s.Left(); left > 0 {
 		lead = append(lead, Span{Warm, fmt.Sprintf("%.1f s ", left.Seconds())})
 	}
-	var lines []Line
-	for i, text := range wrap(now, p.size.Width-lead.Width()-1) {
-		if i == most {
-			lines[most-1] = append(lines[most-1], Span{Plain, " " + more})
-			break
-		}
-		head := lead
-		if i > 0 {
-			head = plain(strings.Repeat(" ", lead.Width()))
-		}
-		lines = append(lines, append(head[:len(head):len(head)], Span{Plain, text}))
+	lines := hanging(lead, p.s.Now, lead.Width(), p.size.Width-1)
+	if len(lines) > most {
+		lines = lines[:most]
+		lines[most-1] = append(lines[most-1], Span{Plain, " " + more})
 	}
 	for len(lines) < most {
 		lines = append(lines, nil)
 	}
 	return lines
-}
-
-func lineAt(lines []Line, i int) Line {
-	if i < len(lines) {
-		return lines[i]
-	}
-	return nil
-}
-
-// beside joins two lines with a vertical rule in between.
-func beside(left, right Line, width int) Line {
-	line := left.pad(width)
-	line = append(line, Span{Faint, "│"})
-	return append(line, right...)
 }
 
 // seconds formats d in ms or s.

@@ -65,14 +65,14 @@ func BeatLines(b Beat, width int) []Line {
 	if width < 60 {
 		indent = 3
 	}
-	var lines []Line
-	first := true
-	for _, text := range wrapFrom(b.Text, width-head.Width()-1, width-indent-1) {
-		line := plain(strings.Repeat(" ", indent))
-		if first {
-			line, first = head, false
-		}
-		lines = append(lines, append(line, Span{Plain, text}))
+	return hanging(head, b.Text, indent, width-1)
+}
+
+// hanging wraps text behind head, with an indent of the other lines.
+func hanging(head Line, text string, indent, width int) (lines []Line) {
+	for _, words := range wrapFrom(text, width-head.Width(), width-indent) {
+		lines = append(lines, append(head[:len(head):len(head)], Span{Plain, words}))
+		head = plain(strings.Repeat(" ", indent))
 	}
 	return lines
 }

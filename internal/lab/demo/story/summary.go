@@ -75,15 +75,7 @@ func paragraph(head, text string, width int) []Line {
 	if indent > width/2 {
 		indent = 4
 	}
-	var lines []Line
-	for i, words := range wrapFrom(text, width-Columns(head), width-indent) {
-		if i == 0 {
-			lines = append(lines, Line{{Cool, head}, {Plain, words}})
-			continue
-		}
-		lines = append(lines, plain(strings.Repeat(" ", indent)+words))
-	}
-	return lines
+	return hanging(inked(Cool, head), text, indent, width)
 }
 
 // tenth is the unit of the times shown.
