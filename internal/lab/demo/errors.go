@@ -55,7 +55,7 @@ func playErrors(on *Stage, ctx context.Context) error {
 		r.get, r.update,
 		fault(`internal-error:count=1,verb=delete,message="red not found"`),
 		r.request("delete red", r.remove("red")),
-		do(func(on *Stage) { on.Enter("an informer starts", "an informer lists and watches") }),
+		begin("an informer starts", "an informer lists and watches"),
 		startInformer(nil),
 		pause(2*look),
 		r.watch("watch", late, 3*time.Second, http.StatusTooManyRequests, "application/json",

@@ -45,13 +45,10 @@ func tell(who story.Who, format string, args ...any) step {
 	return do(func(on *Stage) { on.Tell(who, format, args...) })
 }
 
-// enter begins a stage of the story, and tells it.
-func enter(name, now string) step {
-	return do(func(on *Stage) {
-		on.Enter(name, now)
-		on.Tell(story.Demo, "%s", now)
-	})
-}
+// begin begins a stage of the story; enter tells it as well.
+func begin(name, now string) step { return do(func(on *Stage) { on.Enter(name, now) }) }
+
+func enter(name, now string) step { return script(begin(name, now), tell(story.Demo, "%s", now)) }
 
 // chapter begins a chapter of the view's story. now, if not "", says the same on the terminal.
 func chapter(name, now string) step {

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"orrery/controller/gears"
@@ -58,40 +57,32 @@ const (
 	QuickHandler = "spectator"
 )
 
-// viewer is a second handler on the controller's informer that keeps the display's state of the
+// display is a second handler on the controller's informer that keeps the display's state of the
 // namespace.
-type viewer struct{ teller *story.Teller }
-
-// OnAdd implements informer.ResourceEventHandler.
-func (v viewer) OnAdd(namespace *api.Namespace, _ bool) { v.show(namespace) }
-
-// OnUpdate implements informer.ResourceEventHandler.
-func (v viewer) OnUpdate(_, namespace *api.Namespace) { v.show(namespace) }
-
-// OnDelete implements informer.ResourceEventHandler.
-func (v viewer) OnDelete(deleted informer.DeletedObject[*api.Namespace]) {
-	if deleted.Key != Namespace {
-		return
-	}
-	v.teller.Update(func(s *story.State) {
-		s.Namespace = story.Namespace{Name: Namespace, Phase: story.Gone}
-	})
-}
-
-func (v viewer) show(namespace *api.Namespace) {
-	if namespace.Name != Namespace {
-		return
-	}
-	v.teller.Update(func(s *story.State) {
-		s.Namespace = story.Namespace{Name: Namespace, Phase: string(namespace.Status.Phase)}
+func (s *Stage) display() informer.ResourceEventHandler[*api.Namespace] {
+	show := func(namespace *api.Namespace, phase string) {
+		if namespace.Name != Namespace {
+			return
+		}
+		shown := story.Namespace{Name: Namespace, Phase: phase}
 		for _, finalizer := range namespace.Spec.Finalizers {
-			s.Namespace.Finalizers = append(s.Namespace.Finalizers, string(finalizer))
+			shown.Finalizers = append(shown.Finalizers, string(finalizer))
 		}
 		for _, c := range namespace.Status.Conditions {
 			if c.Status == api.ConditionTrue {
-				s.Namespace.Conditions = append(s.Namespace.Conditions, story.Condition{
-					Type: strings.TrimSpace(string(c.Type)), Message: c.Message})
+				condition := story.Condition{Type: string(c.Type), Message: c.Message}
+				shown.Conditions = append(shown.Conditions, condition)
 			}
 		}
-	})
+		s.Teller.Update(func(state *story.State) { state.Namespace = shown })
+	}
+	return informer.ResourceEventHandlerFuncs[*api.Namespace]{
+		AddFunc:    func(namespace *api.Namespace, _ bool) { show(namespace, string(namespace.Status.Phase)) },
+		UpdateFunc: func(_, namespace *api.Namespace) { show(namespace, string(namespace.Status.Phase)) },
+		DeleteFunc: func(deleted informer.DeletedObject[*api.Namespace]) {
+			gone := &api.Namespace{}
+			gone.Name = deleted.Key
+			show(gone, story.Gone)
+		},
+	}
 }

@@ -186,7 +186,7 @@ func (s *Stage) startController(ctx context.Context) error {
 		return err
 	}
 	name := informer.HandlerOptions{Name: "display"}
-	display, err := namespaceInformer.AddEventHandlerWithOptions(viewer{s.Teller}, name)
+	display, err := namespaceInformer.AddEventHandlerWithOptions(s.display(), name)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ var twoWaysOf410 = Scene{
 func playTwoWaysOf410(on *Stage, ctx context.Context) error {
 	w := &watched{}
 	return script(
-		do(func(on *Stage) { on.Enter("the first list", "the informer lists and then watches") }),
+		begin("the first list", "the informer lists and then watches"),
 		createAll("red", "green", "blue"),
 		startInformer(&restclient.Trace{WatchFrame: w.frame(on)}),
 		pause(2*look),
@@ -41,9 +41,7 @@ func playTwoWaysOf410(on *Stage, ctx context.Context) error {
 		}),
 		w.cut,
 		w.recovered(1, http.StatusGone, "none"),
-		do(func(on *Stage) {
-			on.Enter("an event in a stream with code 200", "the server forgets its history while no watch is open")
-		}),
+		begin("an event in a stream with code 200", "the server forgets its history while no watch is open"),
 		during("delay:by=1m,verb=watch,user="+spectatorsUser,
 			w.cut, create("white"), pause(look), fault("compact")),
 		w.recovered(2, http.StatusOK, string(api.WatchError)),
