@@ -98,12 +98,7 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	out := program.NewOutput(program.NewLostReader(stdout, stop), stop)
 	config.Out = out
 	if options.keep {
-		kept := keptServer{}
-		defer kept.forget()
-		config.Started = kept.announce
-		config.Keep = func(ctx context.Context, server *apiserver.Server) error {
-			return kept.wait(ctx, server, config.Out)
-		}
+		defer keep(&config)()
 	}
 	recorded, err := options.startRecording(ctx, out)
 	if err != nil {
@@ -124,35 +119,25 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	return cmp.Or(err, program.Stopped(ctx))
 }
 
-// keptServer is a server for kubectl, during the scene and after its end.
-type keptServer struct {
-	kubeconfig string
-	remove     func() // nil before announce
-}
-
-// announce writes the kubeconfig and returns how to use it.
-func (k *keptServer) announce(server *apiserver.Server) (string, error) {
-	path, remove, err := serve.PlaceKubeconfig(server, "", false)
-	if err != nil {
-		return "", err
+// keep lets kubectl use the server of a scene, during the scene and after its end. forget removes
+// the kubeconfig.
+func keep(config *demo.Config) (forget func()) {
+	kubeconfig, remove := "", func() {}
+	config.Started = func(server *apiserver.Server) (string, error) {
+		path, removePath, err := serve.PlaceKubeconfig(server, "", false)
+		if err != nil {
+			return "", err
+		}
+		kubeconfig, remove = serve.ShellQuoted(path), removePath
+		return "export KUBECONFIG=" + kubeconfig + " in another terminal lets kubectl take part", nil
 	}
-	k.kubeconfig, k.remove = serve.ShellQuoted(path), remove
-	return "export KUBECONFIG=" + k.kubeconfig + " in another terminal lets kubectl take part", nil
-}
-
-// forget removes the kubeconfig.
-func (k *keptServer) forget() {
-	if k.remove != nil {
-		k.remove()
+	config.Keep = func(ctx context.Context, server *apiserver.Server) error {
+		fmt.Fprintf(config.Out, keptText, server.URL(), kubeconfig)
+		<-ctx.Done()
+		fmt.Fprintln(config.Out, "\nServer and controller have stopped; their data is gone.")
+		return nil
 	}
-}
-
-// wait prints how to use the server and waits for ctx.
-func (k *keptServer) wait(ctx context.Context, server *apiserver.Server, out io.Writer) error {
-	fmt.Fprintf(out, keptText, server.URL(), k.kubeconfig)
-	<-ctx.Done()
-	fmt.Fprintln(out, "\nServer and controller have stopped; their data is gone.")
-	return nil
+	return func() { remove() }
 }
 
 const keptText = `

@@ -130,14 +130,15 @@ func TestDemoKeepsTheServer(t *testing.T) {
 		}
 		return out.Write(p)
 	})
-	kept := keptServer{}
-	words, err := kept.announce(server)
+	config := demo.Config{Out: announced}
+	forget := keep(&config)
+	words, err := config.Started(server)
 	require.NoError(t, err)
-	assert.Contains(t, words, kept.kubeconfig)
-	require.NoError(t, kept.wait(ctx, server, announced))
-	assert.FileExists(t, kept.kubeconfig)
-	kept.forget()
+	require.NoError(t, config.Keep(ctx, server))
 	require.NotEmpty(t, path)
+	assert.Contains(t, words, path)
+	assert.FileExists(t, path)
+	forget()
 	assert.NoFileExists(t, path)
 	assert.Contains(t, out.String(), "Ctrl-C ends both.")
 	for line := range strings.Lines(out.String()) {

@@ -27,47 +27,41 @@ type recorded struct {
 }
 
 // startRecording starts what the flags demand. The caller must call close.
-func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (recorded, error) {
+func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (r recorded, err error) {
 	if !o.view && !o.record.Wanted() {
 		return recorded{running: ctx, release: func() {}}, nil
 	}
 	scene, err := demo.Named(o.scene)
 	if err != nil {
-		return recorded{}, err
+		return r, err
 	}
-	recorder, err := trace.Start(o.record.Config(trace.Header{
+	r.recorder, err = trace.Start(o.record.Config(trace.Header{
 		Run: "lab demo", Mode: "lab", Scene: o.scene, Gears: o.gears.String(), Build: program.Version,
 		Workers: scene.Workers(), Yours: slices.Sorted(maps.Keys(o.pages)),
 	}))
 	if err != nil {
-		return recorded{}, fmt.Errorf("cannot record: %w", err)
+		return r, fmt.Errorf("cannot record: %w", err)
 	}
-	recorder.Scene(o.scene, fmt.Sprintf("--objects %d", o.objects))
-	running, release := demo.Recorded(ctx, recorder, "the scene was stopped")
+	r.recorder.Scene(o.scene, fmt.Sprintf("--objects %d", o.objects))
+	r.running, r.release = demo.Recorded(ctx, r.recorder, "the scene was stopped")
 	if !o.view {
-		return recorded{running: running, release: release, recorder: recorder}, nil
+		return r, nil
 	}
-	gates := gate.New(running, recorder)
-	guide, control := gate.NewSession(o.scene, recorder, gates), view.Control(gates)
-	if guide != nil {
-		control = guide
+	r.gates = gate.New(r.running, r.recorder)
+	r.guide = gate.NewSession(o.scene, r.recorder, r.gates)
+	config := view.Config{Source: r.recorder, Control: r.gates, Code: view.Code{Files: orrery.Source}}
+	if r.guide != nil {
+		config.Control = r.guide
 	}
-	server, err := o.page.Start(view.Config{Source: recorder, Control: control, Code: view.Code{Files: orrery.Source, Yours: o.yours()}}, out)
-	if err != nil {
-		release()
-		recorder.Stop(err.Error())
-		return recorded{}, err
-	}
-	return recorded{running: running, release: release, recorder: recorder, server: server, guide: guide, gates: gates}, nil
-}
-
-// yours returns the learner's pages with which this program was built.
-func (o *demoOptions) yours() map[string]view.YourPage {
-	pages := map[string]view.YourPage{}
+	config.Code.Yours = map[string]view.YourPage{}
 	for path, file := range o.pages {
-		pages[path] = view.YourPage{File: file}
+		config.Code.Yours[path] = view.YourPage{File: file}
 	}
-	return pages
+	if r.server, err = o.page.Start(config, out); err != nil {
+		r.release()
+		r.recorder.Stop(err.Error())
+	}
+	return r, err
 }
 
 // stop ends the recording. It returns why the recording is incomplete. The page stays.
