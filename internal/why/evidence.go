@@ -165,10 +165,7 @@ type Type struct {
 // Name is kubectl's name of the type: "deployments.apps". One that kube-apiserver itself would not
 // accept is quoted, and no finding has a command for it: the server of another API chose it.
 func (t Type) Name() string {
-	name := t.Resource
-	if t.Group != "" {
-		name += "." + t.Group
-	}
+	name := t.GVR().TypeName()
 	if !typeName().MatchString(name) {
 		return strconv.Quote(name)
 	}

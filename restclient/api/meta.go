@@ -210,6 +210,14 @@ func (gvr GroupVersionResource) GroupVersion() GroupVersion {
 // the form that the namespace conditions use.
 func (gvr GroupVersionResource) GroupResource() string { return gvr.Resource + "." + gvr.Group }
 
+// TypeName returns kubectl's name of the type: "pods", "deployments.apps".
+func (gvr GroupVersionResource) TypeName() string {
+	if gvr.Group == "" {
+		return gvr.Resource
+	}
+	return gvr.GroupResource()
+}
+
 // String returns "group/version, Resource=resource", the form in which Kubernetes prints it in
 // messages.
 func (gvr GroupVersionResource) String() string {

@@ -74,78 +74,54 @@ func adapters(l *logs.Logger) (hooks []reflect.Value) {
 	return hooks
 }
 
-// values are arguments for hooks: a few of each type, with a secret wherever that type may hold
-// one that must not be shown.
-func values(t reflect.Type) []reflect.Value {
-	var all []any
+// arguments are values for the parameters of hooks that may hold a secret, each with one wherever
+// it must not be shown, and those that bring a hook to all of its lines.
+func arguments() []any {
+	all := []any{
+		true, false, 2 * time.Second, "blue", "gone", events.DropLimited, []byte("goroutine 1"),
+		leaderelection.Term{Identity: "a", Predecessor: "b"},
+		nsctl.Found{}, nsctl.Found{ToDelete: 1, Names: []string{canary}}, namespace("blue"), namespace("blue"),
+		[]api.NamespaceCondition{
+			{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionTrue, Reason: "R", Message: "m"},
+		},
+		&api.Event{Reason: "R", Message: canary},
+		restclient.Warning{Code: 299, Agent: canary, Text: "w"}, restclient.Warning{Text: "own"},
+		&informer.MutationError{Key: "k", Differences: []informer.Difference{
+			{Path: "data.password", Was: canary, Is: canary},
+		}},
+		&informer.ProcessError{Key: "k", Err: secretive()[6]}, &reflector.StoreError{Err: secretive()[6]},
+		&wait.Panic{Value: secretive()[6], Stack: []byte("goroutine 1")},
+	}
+	for _, err := range secretive() {
+		all = append(all, restclient.RequestResult{Err: err}, reflector.WatchInfo{Err: err})
+	}
+	return all
+}
+
+// values are arguments of a type.
+func values(t reflect.Type) (found []reflect.Value) {
 	switch t {
 	case reflect.TypeFor[error]():
-		var out []reflect.Value
 		for _, err := range secretive() {
-			value := reflect.New(t).Elem()
-			if err != nil {
-				value.Set(reflect.ValueOf(err))
-			}
-			out = append(out, value)
+			found = append(found, reflect.ValueOf(&err).Elem()) // nil is an error, too
 		}
-		return out
 	case reflect.TypeFor[context.Context]():
 		return []reflect.Value{reflect.ValueOf(restclient.WithOrigin(context.Background(), "pass-1"))}
 	case reflect.TypeFor[any]():
 		return []reflect.Value{reflect.ValueOf("panicked over password=" + canary)}
-	case reflect.TypeFor[bool]():
-		all = []any{true, false}
-	case reflect.TypeFor[leaderelection.Term]():
-		all = []any{leaderelection.Term{Identity: "a", Predecessor: "b"}}
-	case reflect.TypeFor[nsctl.Found]():
-		all = []any{nsctl.Found{}, nsctl.Found{ToDelete: 1, Names: []string{canary}}}
-	case reflect.TypeFor[time.Duration]():
-		all = []any{2 * time.Second}
-	case reflect.TypeFor[string]():
-		all = []any{"blue", "gone"}
-	case reflect.TypeFor[events.Drop]():
-		all = []any{events.DropLimited}
-	case reflect.TypeFor[*api.Namespace]():
-		all = []any{namespace("blue"), namespace("blue")}
-	case reflect.TypeFor[[]api.NamespaceCondition]():
-		held := api.NamespaceFinalizersRemaining
-		all = []any{[]api.NamespaceCondition{{Type: held, Status: api.ConditionTrue, Reason: "R", Message: "m"}}}
-	case reflect.TypeFor[*api.Event]():
-		all = []any{&api.Event{Reason: "R", Message: canary}}
-	case reflect.TypeFor[restclient.RequestResult]():
-		for _, err := range secretive() {
-			all = append(all, restclient.RequestResult{Err: err})
-		}
-	case reflect.TypeFor[restclient.Warning]():
-		all = []any{restclient.Warning{Code: 299, Agent: canary, Text: "w"}, restclient.Warning{Text: "own"}}
-	case reflect.TypeFor[reflector.WatchInfo]():
-		for _, err := range secretive() {
-			all = append(all, reflector.WatchInfo{Err: err})
-		}
-	case reflect.TypeFor[*informer.MutationError]():
-		all = []any{&informer.MutationError{Key: "k", Differences: []informer.Difference{{Path: "data.password", Was: canary, Is: canary}}}}
-	case reflect.TypeFor[*informer.ProcessError]():
-		all = []any{&informer.ProcessError{Key: "k", Err: secretive()[6]}}
-	case reflect.TypeFor[*reflector.StoreError]():
-		all = []any{&reflector.StoreError{Err: secretive()[6]}}
-	case reflect.TypeFor[*wait.Panic]():
-		all = []any{&wait.Panic{Value: secretive()[6], Stack: []byte("goroutine 1")}}
-	case reflect.TypeFor[[]byte]():
-		all = []any{[]byte("goroutine 1")}
 	}
-	var out []reflect.Value
-	for _, value := range all {
-		out = append(out, reflect.ValueOf(value))
-	}
-	if out == nil { // the other types hold no secrets
-		switch value := reflect.New(t).Elem(); t.Kind() {
-		case reflect.Int, reflect.Int64:
-			out = append(out, value, reflect.ValueOf(1).Convert(t))
-		default:
-			out = append(out, value)
+	for _, one := range arguments() {
+		if value := reflect.ValueOf(one); value.Type() == t {
+			found = append(found, value)
 		}
 	}
-	return out
+	if found == nil { // the other types hold no secrets
+		found = append(found, reflect.New(t).Elem())
+		if t.Kind() == reflect.Int || t.Kind() == reflect.Int64 {
+			found = append(found, reflect.ValueOf(1).Convert(t))
+		}
+	}
+	return found
 }
 
 // callAll calls a hook with every combination of arguments.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -65,11 +64,11 @@ func (l *namespaceLog) emptinessChecked(ctx context.Context, types, seen int, to
 func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionResource, remaining int, err error) {
 	switch {
 	case err != nil:
-		l.pass(namespace).Str("resource", typeName(resource)).Err(err).Msg("deleting content failed")
+		l.pass(namespace).Str("resource", resource.TypeName()).Err(err).Msg("deleting content failed")
 	case remaining > 0:
-		l.pass(namespace).Str("resource", typeName(resource)).Int("remaining", remaining).Msg("content remains")
+		l.pass(namespace).Str("resource", resource.TypeName()).Int("remaining", remaining).Msg("content remains")
 	default:
-		l.line(l.at(verbosityEvents), namespace).Str("resource", typeName(resource)).Msg("content is gone")
+		l.line(l.at(verbosityEvents), namespace).Str("resource", resource.TypeName()).Msg("content is gone")
 	}
 }
 
@@ -81,9 +80,9 @@ func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionRe
 	switch {
 	case err != nil:
 		// The end of the pass is logged without -v.
-		l.pass(namespace).Str("resource", typeName(resource)).Err(err).Msg("dry run: cannot see this content")
+		l.pass(namespace).Str("resource", resource.TypeName()).Err(err).Msg("dry run: cannot see this content")
 	case found.Total() > 0 && l.hasChanged(namespace, resource, found):
-		l.line(l.Info(), namespace).Str("resource", typeName(resource)).Int("items", found.ToDelete).
+		l.line(l.Info(), namespace).Str("resource", resource.TypeName()).Int("items", found.ToDelete).
 			Int("behind_pods", found.BehindPods).Int("held", found.Held).Int("ending", found.Ending).
 			Msg("dry run: would delete")
 	}
@@ -191,10 +190,4 @@ func (l *namespaceLog) passDone(namespace string, took time.Duration, failures i
 	default:
 		l.failed(namespace, took, failures, err)
 	}
-}
-
-// typeName returns kubectl's name of a type: "pods", "deployments.apps". Conditions have "pods."
-// instead.
-func typeName(resource api.GroupVersionResource) string {
-	return strings.TrimSuffix(resource.GroupResource(), ".")
 }

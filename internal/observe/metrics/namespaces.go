@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -80,7 +79,7 @@ func (m *Metrics) Namespaces() *nsctl.Trace {
 			}
 		},
 		TypeDeleted: func(_ string, resource api.GroupVersionResource, _ int, err error) {
-			failures := m.counter(typeFailures, resourceLabel(resource)) // 0 for a type that has not failed
+			failures := m.counter(typeFailures, resource.TypeName()) // 0 for a type that has not failed
 			if err != nil {
 				failures.Inc()
 			}
@@ -109,11 +108,6 @@ func (m *Metrics) Namespaces() *nsctl.Trace {
 			m.histogram(deletionDuration).Observe(took.Seconds())
 		},
 	}
-}
-
-// resourceLabel returns kubectl's name of a resource: pods, deployments.apps.
-func resourceLabel(resource api.GroupVersionResource) string {
-	return strings.TrimSuffix(resource.Resource+"."+resource.Group, ".")
 }
 
 // passes counts the requests of each pass in progress, by the origin of the requests.

@@ -92,7 +92,7 @@ func (r *Recorder) Namespaces() *nsctl.Trace {
 	}
 	content := func(hook string) func(string, api.GroupVersionResource, int, error) {
 		return func(namespace string, resource api.GroupVersionResource, n int, err error) {
-			r.put(record{hook: hook, key: namespace, n: int64(n), err: err, a: resourceName(resource)})
+			r.put(record{hook: hook, key: namespace, n: int64(n), err: err, a: resource.TypeName()})
 		}
 	}
 	return &nsctl.Trace{

@@ -5,7 +5,6 @@ import (
 
 	"orrery/controller/leaderelection"
 	"orrery/restclient"
-	"orrery/restclient/api"
 )
 
 // Requests returns the hooks of an API client.
@@ -16,7 +15,7 @@ func (r *Recorder) Requests() *restclient.Trace {
 	start := func(hook string) func(restclient.RequestInfo) {
 		return func(i restclient.RequestInfo) {
 			r.put(record{
-				hook: hook, in: i.Origin, key: keyOf(i), a: verbOf(i), b: resourceName(i.Resource), c: i.Path,
+				hook: hook, in: i.Origin, key: keyOf(i), a: verbOf(i), b: i.Resource.TypeName(), c: i.Path,
 				x: int64(i.Attempt), id: i.ID,
 			})
 		}
@@ -60,14 +59,6 @@ func keyOf(i restclient.RequestInfo) string {
 		return i.Namespace
 	}
 	return i.Name
-}
-
-// resourceName returns kubectl's name of a resource: "pods", "deployments.apps".
-func resourceName(resource api.GroupVersionResource) string {
-	if resource.Group == "" {
-		return resource.Resource
-	}
-	return resource.GroupResource()
 }
 
 // Election returns the hooks of the leader election.

@@ -59,8 +59,8 @@ type webhookConfiguration struct {
 
 // webhooks reads both kinds of webhook configurations.
 func (c *collector) webhooks(ctx context.Context) {
-	of := func(resource string) func() why.Answer[why.Webhook] {
-		read := func(kept []why.Webhook, o *webhookConfiguration) []why.Webhook {
+	c.evidence.Webhooks = joined(func(resource string) why.Answer[why.Webhook] {
+		return list(ctx, c, admission(resource), func(kept []why.Webhook, o *webhookConfiguration) []why.Webhook {
 			for _, w := range o.Webhooks {
 				kept = append(kept, why.Webhook{
 					Resource: resource, Configuration: o.Name, Name: w.Name,
@@ -71,10 +71,8 @@ func (c *collector) webhooks(ctx context.Context) {
 				})
 			}
 			return kept
-		}
-		return func() why.Answer[why.Webhook] { return list(ctx, c, admission(resource), read) }
-	}
-	c.evidence.Webhooks = joined(of("validatingwebhookconfigurations"), of("mutatingwebhookconfigurations"))
+		})
+	}, "validatingwebhookconfigurations", "mutatingwebhookconfigurations")
 }
 
 // policy has the fields that are read of an admission policy or of a binding of one.
@@ -110,16 +108,13 @@ func policyOf(kept []why.Policy, o *policy) []why.Policy {
 
 // policies reads the admission policies and their bindings. A server without them has none.
 func (c *collector) policies(ctx context.Context) {
-	of := func(resource string) func() why.Answer[why.Policy] {
-		return func() why.Answer[why.Policy] {
-			answer := list(ctx, c, admission(resource), policyOf)
-			if answer.Failed != nil && answer.Failed.Code == http.StatusNotFound {
-				answer.Failed = nil
-			}
-			return answer
+	c.evidence.Policies = joined(func(resource string) why.Answer[why.Policy] {
+		answer := list(ctx, c, admission(resource), policyOf)
+		if answer.Failed != nil && answer.Failed.Code == http.StatusNotFound {
+			answer.Failed = nil
 		}
-	}
-	c.evidence.Policies = joined(of("validatingadmissionpolicies"), of("validatingadmissionpolicybindings"))
+		return answer
+	}, "validatingadmissionpolicies", "validatingadmissionpolicybindings")
 }
 
 // changed returns when an object was last written, its status apart.

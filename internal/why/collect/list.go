@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -46,7 +45,7 @@ func (q query) String() string {
 
 // failure describes why the list failed, nil if err is.
 func (q query) failure(err error) *why.Failure {
-	return failure(q.String(), "list "+strings.TrimSuffix(q.gvr.GroupResource(), "."), err)
+	return failure(q.String(), "list "+q.gvr.TypeName(), err)
 }
 
 // The limits of a list: how many objects are in a page, and how many pages are read of one type in
@@ -126,13 +125,13 @@ func pages[T restclient.Object](
 	}
 }
 
-// joined runs lists at the same time and makes one answer of theirs: the request of the first, all
-// items, and the first failure.
-func joined[E any](lists ...func() why.Answer[E]) (all why.Answer[E]) {
-	answers := make([]why.Answer[E], len(lists))
+// joined lists resources at the same time and makes one answer of theirs: the request of the first,
+// all items, and the first failure.
+func joined[E any](list func(resource string) why.Answer[E], resources ...string) (all why.Answer[E]) {
+	answers := make([]why.Answer[E], len(resources))
 	var reads []func()
-	for i, read := range lists {
-		reads = append(reads, func() { answers[i] = read() })
+	for i, resource := range resources {
+		reads = append(reads, func() { answers[i] = list(resource) })
 	}
 	parallel(reads...)
 	all.Request = answers[0].Request

@@ -101,10 +101,11 @@ func TestAnswersAreKept(t *testing.T) {
 // Of several lists the answer has the request of the first, all items, and the first failure.
 func TestJoined(t *testing.T) {
 	refused := &why.Failure{Message: "x"}
-	of := func(a why.Answer[int]) func() why.Answer[int] { return func() why.Answer[int] { return a } }
-	assert.Equal(t, why.Answer[int]{Request: "a", Items: []int{1, 2}, Failed: refused},
-		joined(of(why.Answer[int]{Request: "a", Items: []int{1}}),
-			of(why.Answer[int]{Request: "b", Failed: refused}), of(why.Answer[int]{Items: []int{2}})))
+	answers := map[string]why.Answer[int]{
+		"a": {Request: "a", Items: []int{1}}, "b": {Request: "b", Failed: refused}, "c": {Items: []int{2}},
+	}
+	of := func(resource string) why.Answer[int] { return answers[resource] }
+	assert.Equal(t, why.Answer[int]{Request: "a", Items: []int{1, 2}, Failed: refused}, joined(of, "a", "b", "c"))
 }
 
 // A type of which more pages are left than are read has the server's count, or says that there are

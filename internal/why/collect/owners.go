@@ -17,18 +17,16 @@ const maxStamps = 24
 // workloads lists the workloads that may be the owners. Of the pods, of which an owner may have no
 // other workload, it keeps those that may be one.
 func (c *collector) workloads(ctx context.Context, held []why.Held) {
-	of := func(resource string) func() why.Answer[why.Workload] {
-		q := query{gvr: v1("apps", resource)}
-		return func() why.Answer[why.Workload] {
-			return list(ctx, c, q, func(kept []why.Workload, o *workload) []why.Workload {
-				return append(kept, o.evidence(strings.TrimSuffix(resource, "s")))
-			})
-		}
-	}
 	e := &c.evidence
-	e.Workloads = joined(of("deployments"), of("statefulsets"), of("daemonsets"), func() why.Answer[why.Workload] {
-		return list(ctx, c, query{gvr: api.PodsResource}, appendPod)
-	})
+	e.Workloads = joined(func(resource string) why.Answer[why.Workload] {
+		if resource == api.PodsResource.Resource {
+			return list(ctx, c, query{gvr: api.PodsResource}, appendPod)
+		}
+		q := query{gvr: v1("apps", resource)}
+		return list(ctx, c, q, func(kept []why.Workload, o *workload) []why.Workload {
+			return append(kept, o.evidence(strings.TrimSuffix(resource, "s")))
+		})
+	}, "deployments", "statefulsets", "daemonsets", "pods")
 	e.Workloads.Items = slices.DeleteFunc(slices.Clone(e.Workloads.Items), func(w why.Workload) bool {
 		return w.Kind == why.PodKind && !slices.ContainsFunc(held, func(h why.Held) bool { return h.MayOwn(w) })
 	})
@@ -115,11 +113,9 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 			groups = append(groups, h.Type.Group)
 		}
 	}
-	of := func(resource string) func() why.Answer[*role] {
-		q := query{gvr: v1("rbac.authorization.k8s.io", resource)}
-		return func() why.Answer[*role] { return list(ctx, c, q, whole[*role]) }
-	}
-	all := joined(of("clusterrolebindings"), of("rolebindings"), of("clusterroles"), of("roles"))
+	all := joined(func(resource string) why.Answer[*role] {
+		return list(ctx, c, query{gvr: v1("rbac.authorization.k8s.io", resource)}, whole[*role])
+	}, "clusterrolebindings", "rolebindings", "clusterroles", "roles")
 	c.evidence.Grants = why.Answer[why.Grant]{Request: all.Request, Failed: all.Failed}
 	if all.Failed == nil {
 		c.evidence.Grants.Items = granted(all.Items, groups)

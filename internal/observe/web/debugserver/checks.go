@@ -9,31 +9,37 @@ import (
 
 // checks is a health endpoint, under one or several names. Its answers have the form of
 // kube-apiserver's, except that they give the reason of a failure.
-type checks struct {
+type checks struct{ named[func() error] }
+
+// named is a list of parts of the process, in the order in which they were added. Its methods may
+// be called from any goroutine.
+type named[T any] struct {
 	mu   sync.Mutex
-	list []check // guarded by mu; only ever appended to
+	list []entry[T] // guarded by mu; only ever appended to
 }
 
-type check struct {
+type entry[T any] struct {
 	name string
-	run  func() error
+	call T
+}
+
+func (n *named[T]) add(name string, call T) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.list = append(n.list, entry[T]{name, call})
+}
+
+func (n *named[T]) all() []entry[T] {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.list
 }
 
 // newChecks returns an endpoint with the check "ping", which always passes.
 func newChecks() *checks {
-	return &checks{list: []check{{name: "ping", run: func() error { return nil }}}}
-}
-
-func (c *checks) add(name string, run func() error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.list = append(c.list, check{name: name, run: run})
-}
-
-func (c *checks) all() []check {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.list
+	c := &checks{}
+	c.add("ping", func() error { return nil })
+	return c
 }
 
 // ServeHTTP answers /NAME with all checks, and /NAME/CHECK with one.
@@ -58,7 +64,7 @@ func (c *checks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *checks) report() (report string, failed bool) {
 	var text strings.Builder
 	for _, check := range c.all() {
-		if err := check.run(); err != nil {
+		if err := check.call(); err != nil {
 			failed = true
 			fmt.Fprintf(&text, "[-]%s failed: %v\n", check.name, err)
 			continue
@@ -73,7 +79,7 @@ func (c *checks) serveOne(w http.ResponseWriter, name, one string) {
 		if check.name != one {
 			continue
 		}
-		if err := check.run(); err != nil {
+		if err := check.call(); err != nil {
 			sendText(w, http.StatusInternalServerError, fmt.Sprintf("internal server error: %v\n", err))
 			return
 		}

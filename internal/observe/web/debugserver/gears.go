@@ -8,34 +8,13 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 )
 
 // gears holds the parts of the process that /debug/orrery shows, in the order in which they were
 // added.
-type gears struct {
-	mu   sync.Mutex
-	list []gear // guarded by mu; only ever appended to
-}
-
-type gear struct {
-	name     string
-	snapshot func() any
-}
-
-func (g *gears) add(name string, snapshot func() any) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.list = append(g.list, gear{name: name, snapshot: snapshot})
-}
-
-func (g *gears) all() []gear {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.list
-}
+type gears struct{ named[func() any] }
 
 // with returns the object with one more gear; "informer/pods" is the member "pods" of the member
 // "informer".
@@ -64,7 +43,7 @@ func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, gear := range g.all() {
 		names = append(names, gear.name)
 		if !query.Has("gear") || query.Get("gear") == gear.name || strings.HasPrefix(gear.name, query.Get("gear")+"/") {
-			shown = shown.with(gear.name, plain(gear.snapshot(), longest))
+			shown = shown.with(gear.name, plain(gear.call(), longest))
 		}
 	}
 	if query.Has("gear") && len(shown) == 0 {
