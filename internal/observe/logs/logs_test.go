@@ -90,41 +90,92 @@ func TestTextIsOnePlainLine(t *testing.T) {
 	assert.Contains(t, out.String(), "\x1b")
 }
 
-func TestTheStoryOfADeletion(t *testing.T) {
-	story := func(l log) {
-		trace := l.Namespaces()
-		trace.Enqueued(namespace("a"), 5*time.Second)
-		trace.Enqueued(namespace("a"), 5*time.Second)
-		trace.PassStarted("a")
-		trace.Discovered("a", 30, nil)
-		trace.TypeDeleted("a", api.PodsResource, 2, nil)
-		trace.TypeDeleted("a", api.PodsResource, 0, nil)
-		trace.TypeDeleted("a", api.PodsResource, 0, errors.New("refused"))
-		trace.ConditionsUpdated("a", []api.NamespaceCondition{
-			{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "SomeResourcesRemain", Message: "pods"},
-			{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse},
+// What stories tell without -v, and how many lines they have with it.
+func TestHowMuchTheLogSays(t *testing.T) {
+	const secret = "the-content-of-an-object"
+	refused := errors.New("refused")
+	for name, c := range map[string]struct {
+		story func(log)
+		want  []string
+		more  map[int]int // lines by verbosity
+	}{
+		"a deletion": {func(l log) {
+			trace := l.Namespaces()
+			trace.Enqueued(namespace("a"), 5*time.Second)
+			trace.Enqueued(namespace("a"), 5*time.Second)
+			trace.PassStarted("a")
+			trace.Discovered("a", 30, nil)
+			trace.TypeDeleted("a", api.PodsResource, 2, nil)
+			trace.TypeDeleted("a", api.PodsResource, 0, nil)
+			trace.TypeDeleted("a", api.PodsResource, 0, refused)
+			trace.ConditionsUpdated("a", []api.NamespaceCondition{
+				{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "SomeResourcesRemain", Message: "pods"},
+				{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse},
+			})
+			trace.PassDone("a", time.Second, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
+			trace.Conflict("a", errors.New("modified"))
+			trace.ConditionsFailed("a", errors.New("forbidden"))
+			trace.PassDone("a", time.Second, 3, refused)
+			trace.Discovered("a", 30, errors.New("a group is down"))
+			trace.Finalized("a", refused)
+			trace.Finalized("a", nil)
+			trace.PassDone("a", time.Second, 0, nil)
+			trace.Enqueued(namespace("a"), 5*time.Second)
+		}, []string{
+			"namespace is being deleted", "condition holds", "content remains and needs time",
+			"cannot report conditions", "pass failed, retrying", "namespace finalized",
+		}, map[int]int{1: 16, 3: 17}},
+		"requests, of which a warning is repeated": {func(l log) {
+			trace := l.Requests()
+			info := restclient.RequestInfo{Method: "GET", Path: "/api/v1/namespaces", Attempt: 1}
+			trace.RequestDone(info, restclient.RequestResult{Code: 200, Duration: time.Millisecond})
+			trace.RequestDone(info, restclient.RequestResult{Err: errors.New("gone")})
+			trace.Retry(info, time.Second, errors.New("429"))
+			trace.Throttled(info, time.Millisecond)
+			trace.Throttled(info, 2*time.Second)
+			for range 3 {
+				trace.Warning(restclient.Warning{Code: 299, Text: "v1 Endpoints is deprecated", Origin: "pass-1"})
+			}
+			trace.Warning(restclient.Warning{Text: "the certificate is not verified"})
+		}, []string{
+			"request waited for the client's own rate limit, see --kube-api-qps", "the connection is not safe",
+		}, map[int]int{1: 4, 2: 6}},
+		"the trouble of an informer": {func(l log) {
+			trace := l.Informer()
+			handler := informer.HandlerInfo{Informer: "pods", Handler: "h"}
+			trace.HandlerSynced(handler)
+			trace.HandlerSynced(handler)
+			trace.HandlerLagging(handler, 1024)
+			trace.HandlerPanicked(handler, informer.EventUpdate, "a/b", secret)
+			trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
+			trace.Mutated("pods", &informer.MutationError{
+				Key: "a/b", Differences: []informer.Difference{{Path: "data.x", Was: secret, Is: secret}},
+			})
+			trace.Distributed(informer.EventInfo{Kind: informer.EventAdd, Key: "a/b"}, 1)
+			list := l.Reflector("pods")
+			list.Listed(reflector.ListInfo{Items: 3})
+			list.StreamingListAbandoned(refused)
+			list.WatchStarted(api.ListOptions{ResourceVersion: "7"})
+			list.WatchEnded(reflector.WatchInfo{Err: io.EOF})
+			list.WatchEnded(reflector.WatchInfo{Err: errors.New("reset")})
+			list.BackOff(time.Second, errors.New("unreachable"))
+			list.Expired("7", errors.New("too old"))
+			list.IdleTimeout(time.Minute)
+			list.StoreFailed(&reflector.StoreError{Err: errors.New("closed")})
+		}, []string{
+			"store is filled", "handler cannot keep up", "handler panicked", "event could not be applied",
+			"an object of the store was changed", "list-watch failed, retrying", "event could not be queued",
+		}, map[int]int{3: 15}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.want, messages(lines(t, 0, c.story)))
+			for verbosity, want := range c.more {
+				all := lines(t, verbosity, c.story)
+				assert.Len(t, all, want, "-v=%d", verbosity)
+				assert.NotContains(t, fmt.Sprint(all), secret, "a log never holds the content of objects")
+			}
 		})
-		trace.PassDone("a", time.Second, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
-		trace.Conflict("a", errors.New("modified"))
-		trace.ConditionsFailed("a", errors.New("forbidden"))
-		trace.PassDone("a", time.Second, 3, errors.New("refused"))
-		trace.Discovered("a", 30, errors.New("a group is down"))
-		trace.Finalized("a", errors.New("refused"))
-		trace.Finalized("a", nil)
-		trace.PassDone("a", time.Second, 0, nil)
-		trace.Enqueued(namespace("a"), 5*time.Second)
 	}
-	assert.Equal(t, []string{
-		"namespace is being deleted",
-		"condition holds",
-		"content remains and needs time",
-		"cannot report conditions",
-		"pass failed, retrying",
-		"namespace finalized",
-	}, messages(lines(t, 0, story)))
-
-	assert.Len(t, lines(t, 1, story), 16)
-	assert.Len(t, lines(t, 3, story), 17)
 }
 
 const slowStart = "still waiting for an answer of the API server"
@@ -456,16 +507,6 @@ func TestWhatALineHas(t *testing.T) {
 // passID is a pass of a logger of its own, which has a random name.
 var passID = regexp.MustCompile(`id=[a-z0-9]{6}-1\b`)
 
-func count(lines []string, wanted string) int {
-	n := 0
-	for _, line := range lines {
-		if line == wanted {
-			n++
-		}
-	}
-	return n
-}
-
 // Memory for namespaces that have gone does not grow with their number.
 func TestManyDeletionsAreNotRemembered(t *testing.T) {
 	var out bytes.Buffer
@@ -484,29 +525,6 @@ func TestManyDeletionsAreNotRemembered(t *testing.T) {
 	out.Reset()
 	deletion(4999)
 	assert.Empty(t, out.String(), "logged just now")
-}
-
-func TestRequestsShowNoQueryAndEachWarningOnce(t *testing.T) {
-	story := func(l log) {
-		trace := l.Requests()
-		info := restclient.RequestInfo{Method: "GET", Path: "/api/v1/namespaces", Attempt: 1}
-		trace.RequestDone(info, restclient.RequestResult{Code: 200, Duration: time.Millisecond})
-		trace.RequestDone(info, restclient.RequestResult{Err: errors.New("gone")})
-		trace.Retry(info, time.Second, errors.New("429"))
-		trace.Throttled(info, time.Millisecond)
-		trace.Throttled(info, 2*time.Second)
-		for range 3 {
-			trace.Warning(restclient.Warning{Code: 299, Text: "v1 Endpoints is deprecated", Origin: "pass-1"})
-		}
-		trace.Warning(restclient.Warning{Text: "the certificate is not verified"})
-	}
-	assert.Equal(t, []string{
-		"request waited for the client's own rate limit, see --kube-api-qps",
-		"the connection is not safe",
-	}, messages(lines(t, 0, story)))
-	assert.Equal(t, 1, count(messages(lines(t, 1, story)), "the API server warns"))
-	assert.Len(t, lines(t, 1, story), 4)
-	assert.Len(t, lines(t, 2, story), 6)
 }
 
 // A watch that cannot be opened is reported without -v: at the beginning, once a minute, and at
@@ -535,41 +553,6 @@ func TestAnOutageIsLoggedOnceAMinute(t *testing.T) {
 		assert.EqualValues(t, 600, reported[11]["after_s"])
 		assert.Len(t, lines(t, 1, story), 10*12+3)
 	})
-}
-
-func TestInformersReportTrouble(t *testing.T) {
-	const secret = "the-content-of-an-object"
-	story := func(l log) {
-		trace := l.Informer()
-		handler := informer.HandlerInfo{Informer: "pods", Handler: "h"}
-		trace.HandlerSynced(handler)
-		trace.HandlerSynced(handler)
-		trace.HandlerLagging(handler, 1024)
-		trace.HandlerPanicked(handler, informer.EventUpdate, "a/b", secret)
-		trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
-		trace.Mutated("pods", &informer.MutationError{Key: "a/b", Differences: []informer.Difference{{Path: "data.x", Was: secret, Is: secret}}})
-		trace.Distributed(informer.EventInfo{Kind: informer.EventAdd, Key: "a/b"}, 1)
-		list := l.Reflector("pods")
-		list.Listed(reflector.ListInfo{Items: 3})
-		list.StreamingListAbandoned(errors.New("refused"))
-		list.WatchStarted(api.ListOptions{ResourceVersion: "7"})
-		list.WatchEnded(reflector.WatchInfo{Err: io.EOF})
-		list.WatchEnded(reflector.WatchInfo{Err: errors.New("reset")})
-		list.BackOff(time.Second, errors.New("unreachable"))
-		list.Expired("7", errors.New("too old"))
-		list.IdleTimeout(time.Minute)
-		list.StoreFailed(&reflector.StoreError{Err: errors.New("closed")})
-	}
-	assert.Equal(t, []string{
-		"store is filled", "handler cannot keep up", "handler panicked", "event could not be applied",
-		"an object of the store was changed", "list-watch failed, retrying",
-		"event could not be queued",
-	}, messages(lines(t, 0, story)))
-	all := lines(t, 3, story)
-	assert.Len(t, all, 15)
-	text, err := json.Marshal(all)
-	require.NoError(t, err)
-	assert.NotContains(t, string(text), secret, "a log never holds the content of objects")
 }
 
 // A handler hangs for an hour. The log reports the handler, its event, the time, and the backlog
