@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/why"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -157,44 +158,31 @@ func TestWebhooksThatAreNarrowed(t *testing.T) {
 	}, narrowed)
 }
 
-// A list that starts over because its token expired has each namespace once.
-func TestNamespacesInDeletionOfAnExpiredList(t *testing.T) {
+// expiring returns the client of a server whose continue token expires once: its first page has a,
+// and from then on it has b, too.
+func expiring(t *testing.T) *restclient.Client {
 	expired := false
-	client := serving(t, func(r *http.Request) answer {
-		page := `{"continue":"next"},"items":[{"metadata":{"name":"a"}}]`
+	const a = `{"metadata":{"namespace":"shop","name":"a","finalizers":["example.com/x"]}}`
+	return serving(t, func(r *http.Request) answer {
+		page := `{"continue":"next"},"items":[` + a + `]`
 		switch {
-		case r.URL.Query().Get("continue") != "" && !expired:
+		case r.URL.Query().Get("continue") != "":
 			expired = true
 			return answer{code: http.StatusGone, reason: "Expired"}
-		case r.URL.Query().Get("continue") != "":
-			page = `{},"items":[{"metadata":{"name":"b"}}]`
+		case expired:
+			page = `{},"items":[` + a + `,{"metadata":{"namespace":"shop","name":"b"}}]`
 		}
 		return answer{body: `{"kind":"List","apiVersion":"v1","metadata":` + page + `}`}
 	})
-	names, err := newCollector(client, "", Options{}).inDeletionNow(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, []string{"a", "b"}, names)
 }
 
-// A list whose continue token expires starts over: each object counts once.
-func TestContentOfAnExpiredList(t *testing.T) {
+// A list whose continue token expires starts over: each namespace and each object counts once.
+func TestExpiredLists(t *testing.T) {
+	names, err := newCollector(expiring(t), "", Options{}).inDeletionNow(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a", "b"}, names)
 	for _, gvr := range []api.GroupVersionResource{api.PodsResource, {Version: "v1", Resource: "configmaps"}} {
-		expired := false
-		client := serving(t, func(r *http.Request) answer {
-			items := `{"continue":"next"},"items":[
-		{"metadata":{"namespace":"shop","name":"a","finalizers":["example.com/x"]}}]`
-			switch {
-			case r.URL.Query().Get("continue") != "":
-				expired = true
-				return answer{code: http.StatusGone, reason: "Expired"}
-			case expired:
-				items = `{},"items":[
-		{"metadata":{"namespace":"shop","name":"a","finalizers":["example.com/x"]}},
-		{"metadata":{"namespace":"shop","name":"b"}}]`
-			}
-			return answer{body: `{"kind":"List","apiVersion":"v1","metadata":` + items + `}`}
-		})
-		c := newCollector(client, "shop", Options{})
+		c := newCollector(expiring(t), "shop", Options{})
 		c.evidence.Namespace = &why.Namespace{}
 		listed := read(t.Context(), gvr, maxPages, c)
 		require.Len(t, listed, 1)
