@@ -40,17 +40,16 @@ func (e *Evidence) Ending() bool {
 
 // stays reports whether a pod is still there in the second sample, if there is one.
 func (e *Evidence) stays(pod Pod) bool {
-	t := e.typeOf("", "pods")
-	if e.Second == nil || t == nil {
+	if e.Second == nil {
 		return true
 	}
-	second := e.Second.again(t, pod.Name)
-	return second != nil && second.UID == pod.UID || second == nil && e.Second.missed(t)
+	second := e.Second.again(e.pods(), pod.Name)
+	return second != nil && second.UID == pod.UID || second == nil && e.Second.missed(e.pods())
 }
 
 func withinGrace(e *Evidence) []Finding {
-	t := e.typeOf("", "pods")
-	if t == nil || t.Count == 0 || len(e.Pods) < t.Count {
+	t := e.pods()
+	if t.Count == 0 || len(e.Pods) < t.Count {
 		return nil
 	}
 	var last Pod
@@ -95,10 +94,7 @@ func withinGrace(e *Evidence) []Finding {
 }
 
 func jobFinalizer(e *Evidence) []Finding {
-	jobs, pods := e.typeOf("batch", "jobs"), e.typeOf("", "pods")
-	if pods == nil {
-		return nil
-	}
+	jobs, pods := e.typeOf("batch", "jobs"), e.pods()
 	var findings []Finding
 	for _, pod := range e.Pods {
 		if pod.Deleted.IsZero() || pod.Deleted.After(e.now()) || !slices.Contains(pod.Finalizers, jobTracking) || !e.stays(pod) {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
@@ -17,9 +16,8 @@ import (
 // secrets holds texts that are removed from every line, such as a token that a plugin has printed.
 // This is the last of several safeguards: errors and messages of servers are redacted before.
 type secrets struct {
-	known atomic.Pointer[[]secret]
-
-	mu sync.Mutex // held while known is replaced
+	mu    sync.RWMutex
+	known []secret // guarded by mu; its elements never change
 }
 
 // secret is a text and its encoding in a line.
@@ -41,28 +39,20 @@ const shortestSecret = 6
 func (l *Logger) Hide(secret string) { l.secrets.add(secret) }
 
 func (s *secrets) add(text string) {
-	if len(text) < shortestSecret || s.has(text) {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.has(text) {
+	isKnown := func(known secret) bool { return known.text == text }
+	if len(text) < shortestSecret || slices.ContainsFunc(s.known, isKnown) {
 		return
 	}
-	known := append(slices.Clone(s.all()), secret{text: text, inJSON: inJSON(text)})
-	known = known[max(0, len(known)-manySecrets):]
-	s.known.Store(&known)
+	known := append(s.known, secret{text: text, inJSON: inJSON(text)})
+	s.known = known[max(0, len(known)-manySecrets):]
 }
 
 func (s *secrets) all() []secret {
-	if known := s.known.Load(); known != nil {
-		return *known
-	}
-	return nil
-}
-
-func (s *secrets) has(text string) bool {
-	return slices.ContainsFunc(s.all(), func(known secret) bool { return known.text == text })
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.known
 }
 
 // inJSON returns a text as zerolog encodes it between quotation marks.

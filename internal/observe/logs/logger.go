@@ -64,7 +64,10 @@ type Logger struct {
 	secrets   *secrets
 	sink      *sink        // nil: lines are written by the goroutine that logs them
 	filled    *atomic.Bool // a store has been filled: the start is over
-	panics    *seldom
+	// panics lets the same one pass once a minute. A handler that panics does so for every event,
+	// which may be thousands a second; the metric orrery_listener_panics_total counts them. A queue
+	// that panics does so without end.
+	panics *recent
 }
 
 // New returns a logger that writes each line on the goroutine that logs it, however long that
@@ -77,7 +80,7 @@ func New(config Config) *Logger {
 // newLogger needs a writer that is safe for concurrent use.
 func newLogger(config Config) *Logger {
 	hidden := &secrets{}
-	return &Logger{zero: zeroLogger(config, hidden), verbosity: config.Verbosity, passes: newReconciles(), secrets: hidden, filled: &atomic.Bool{}, panics: &seldom{}}
+	return &Logger{zero: zeroLogger(config, hidden), verbosity: config.Verbosity, passes: newReconciles(), secrets: hidden, filled: &atomic.Bool{}, panics: &recent{}}
 }
 
 // Start returns a logger that blocks for a moment at most, even if the writer hangs: it then drops

@@ -17,11 +17,17 @@ const repeatEvery = time.Minute
 // manyTexts bounds what one recent remembers. One with more texts than that forgets all of them.
 const manyTexts = 16
 
-// recent holds what was logged in the last minute, by text. The zero value is empty.
-type recent struct{ at map[string]time.Time }
+// recent holds what was logged in the last minute, by text. The zero value is empty. Its methods may
+// be called from any goroutine.
+type recent struct {
+	mu sync.Mutex
+	at map[string]time.Time // guarded by mu
+}
 
 // due reports whether the text was not logged in the last minute, and counts it as logged.
 func (r *recent) due(text string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	now := time.Now()
 	if at, known := r.at[text]; known && now.Sub(at) < repeatEvery {
 		return false
@@ -155,20 +161,6 @@ func (s *stories) forgetLocked() {
 		}
 	}
 	s.over = 0
-}
-
-// seldom lets the same text pass once a minute. A handler that panics does so for every event,
-// which may be thousands a second; the metric orrery_listener_panics_total counts them. A queue
-// that panics does so without end.
-type seldom struct {
-	mu     sync.Mutex // guards logged
-	logged recent
-}
-
-func (s *seldom) due(text string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.logged.due(text)
 }
 
 // Panic logs a panic that the program has survived, with its stack: one from the same place once a

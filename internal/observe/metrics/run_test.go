@@ -74,13 +74,10 @@ func sum(families map[string]*dto.MetricFamily, name string) (all float64) {
 // world is a namespace controller with all its metrics on the built-in server, in a synctest
 // bubble.
 type world struct {
-	t          *testing.T
-	metrics    *metrics.Metrics
-	server     *apiserver.Server
-	client     *restclient.Client // the controller's
-	user       *restclient.Client // of another client
-	controller *nsctl.Controller
-	stop       func()
+	t       *testing.T
+	metrics *metrics.Metrics
+	server  *apiserver.Server
+	user    *restclient.Client // not the controller's
 }
 
 // inWorld runs a test in a world. Requests go over pipes, which take no time.
@@ -89,15 +86,13 @@ func inWorld(t *testing.T, test func(*world)) {
 		server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
 		require.NoError(t, err)
 		pipes := restclienttest.NewServer(t, server.Handler())
-		w := &world{t: t, metrics: metrics.New("v1.2.3"), server: server}
-		w.client = pipes.Client(func(config *restclient.Config) {
+		w := &world{t: t, metrics: metrics.New("v1.2.3"), server: server, user: pipes.Client()}
+		stop := w.start(pipes.Client(func(config *restclient.Config) {
 			config.Trace = w.metrics.Requests(config.Host)
 			config.QPS, config.Burst = 1000, 1000
-		})
-		w.user = pipes.Client()
-		w.start()
+		}))
 		t.Cleanup(func() {
-			w.stop()
+			stop()
 			assert.NoError(t, server.Stop(context.Background()))
 		})
 		test(w)
@@ -106,8 +101,9 @@ func inWorld(t *testing.T, test func(*world)) {
 
 var id = metrics.InformerID{Name: "test", Version: "v1", Resource: "namespaces"}
 
-func (w *world) start() {
-	namespaces := restclient.Typed[*api.Namespace](w.client, api.NamespacesResource, "")
+// start starts the controller, and returns what stops it.
+func (w *world) start(client *restclient.Client) (stop func()) {
+	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 	shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
 		Name:       "namespaces",
 		Gears:      gears.Informer[*api.Namespace](gears.Set{}),
@@ -120,15 +116,14 @@ func (w *world) start() {
 		Informer: shared,
 		Deleter: fast.NewDeleter(nsctl.DeleterConfig{
 			Namespaces: namespaces,
-			Content:    nsctl.NewContentClient(w.client),
-			Discovery:  discovery.NewCached(discovery.NewWithConfig(w.client, discovery.Config{OnlyWhenReady: true})),
+			Content:    nsctl.NewContentClient(client),
+			Discovery:  discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 			Trace:      trace,
 		}),
 		QueueMetrics: w.metrics.Queues(),
 		Trace:        trace,
 	})
 	require.NoError(w.t, err)
-	w.controller = controller
 	w.metrics.Deleting(controller.Deleting, controller.OldestDeletion)
 	w.metrics.BeforeGather(controller.UpdateMetrics)
 
@@ -137,13 +132,13 @@ func (w *world) start() {
 	var informers, controllers sync.WaitGroup
 	informers.Go(func() { shared.Run(informerCtx) })
 	controllers.Go(func() { controller.Run(controllerCtx) })
-	w.stop = func() {
+	synctest.Wait()
+	return func() {
 		stopController()
 		controllers.Wait()
 		stopInformer()
 		informers.Wait()
 	}
-	synctest.Wait()
 }
 
 func (w *world) create(name string, configMaps ...string) {

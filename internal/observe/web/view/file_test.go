@@ -79,7 +79,7 @@ func TestPageShowsABrokenRecordingUpToThere(t *testing.T) {
 	lines := bytes.Split(machine(t), []byte("\n"))
 	lines[101] = []byte(`{"s":100,"e":"queue.ad`)
 	b := openTab(t, 1280, 720)
-	b.show(replayed(t, bytes.Join(lines, []byte("\n"))) + "&lang=en")
+	b.show(replayed(t, bytes.Join(lines, []byte("\n")), view.Code{}) + "&lang=en")
 	assert.Contains(t, b.text("time"), "event 99 of 99")
 	assert.Contains(t, b.head(), "line 102 is broken, the recording ends there")
 	assert.Empty(t, value[[]string](b, viewtest.Outside))

@@ -210,8 +210,8 @@ func TestGatesAnswerCommands(t *testing.T) {
 			}
 		}
 	}
-	page, _ := dial(t, r.server)
-	other, _ := dial(t, r.server)
+	page := dial(t, r.server)
+	other := dial(t, r.server)
 	for _, c := range []struct {
 		command view.Command
 		answer  string

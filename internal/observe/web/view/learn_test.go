@@ -3,7 +3,6 @@ package view_test
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"testing"
 
@@ -31,7 +30,7 @@ func (b *tab) closeDialog() {
 // Every box has its terms in both languages, none longer than three lines.
 func TestPageExplainsEveryBox(t *testing.T) {
 	b := openTab(t, 1280, 720)
-	address := replayed(t, machine(t))
+	address := replayed(t, machine(t), view.Code{})
 	for language, words := range map[string]map[string]string{
 		"en": {
 			"restclient": "A request whose answer does not end", "reflector": "runs list-watch and recovers", "deltafifo": "each key collects the deltas",
@@ -63,18 +62,6 @@ const tooLong = `[...document.querySelectorAll("dialog dd")].filter(e => {
 	const lines = e.getClientRects()[0].height / parseFloat(getComputedStyle(e).lineHeight);
 	return !(lines > 0.9 && lines < 3.1);
 }).map(e => e.innerText)`
-
-// coded returns the address of a page that shows a recording and knows the sources.
-func coded(t *testing.T, recording []byte, source view.Code) string {
-	t.Helper()
-	server, err := view.Start(view.Config{
-		Name: "test", Code: source,
-		Recording: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recording)), nil },
-	})
-	require.NoError(t, err)
-	t.Cleanup(server.Stop)
-	return server.URL()
-}
 
 // code returns what the dialog of the code says.
 func (b *tab) code() (place, all string) {
@@ -108,7 +95,7 @@ func TestPageShowsTheCode(t *testing.T) {
 		{textbook, yours, "mine/queue.go:3 Queue.Done yours", `panic("mine")`, "queue"},
 		{recording, view.Code{}, "queue/fast Queue.Done", "Its source is not on this machine", ""},
 	} {
-		b.show(coded(t, c.recording, c.source) + "&lang=en")
+		b.show(replayed(t, c.recording, c.source) + "&lang=en")
 		assert.Equal(t, c.yours, value[string](b,
 			`[...document.querySelectorAll("[data-yours]")].map(m => m.closest("[data-box]").dataset.box).join(" ")`))
 		b.Press("[[") // the end of the run, and the end of the queue

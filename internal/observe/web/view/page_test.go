@@ -26,11 +26,11 @@ func machine(t *testing.T) []byte {
 	return text
 }
 
-// replayed returns the address of a page that shows a recording.
-func replayed(t testing.TB, recording []byte) string {
+// replayed returns the address of a page that shows a recording, and knows the sources.
+func replayed(t testing.TB, recording []byte, source view.Code) string {
 	t.Helper()
 	server, err := view.Start(view.Config{
-		Name:      "test",
+		Name: "test", Code: source,
 		Recording: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recording)), nil },
 	})
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func (b *tab) text(box string) string {
 
 func TestPageShowsEveryBox(t *testing.T) {
 	b := openTab(t, 1280, 720)
-	b.show(replayed(t, machine(t)))
+	b.show(replayed(t, machine(t), view.Code{}))
 	for box, words := range map[string][]string{
 		"restclient": {"WATCH", "namespaces/status", "✖ 409", "✖ 503"},
 		"reflector":  {"Watching", "48190", "410 ×1"},
@@ -88,7 +88,7 @@ func TestPageShowsOneKey(t *testing.T) {
 	recording, err := os.ReadFile("testdata/one-key.jsonl")
 	require.NoError(t, err)
 	b := openTab(t, 1280, 720)
-	b.show(replayed(t, recording) + "&lang=en&theme=light")
+	b.show(replayed(t, recording, view.Code{}) + "&lang=en&theme=light")
 	for range 14 {
 		b.Press("[")
 	}
@@ -117,7 +117,7 @@ func TestPageShowsOneKey(t *testing.T) {
 // read.
 func TestPageLayout(t *testing.T) {
 	b := openTab(t, 1280, 720)
-	b.show(replayed(t, machine(t)) + "&lang=en&theme=light")
+	b.show(replayed(t, machine(t), view.Code{}) + "&lang=en&theme=light")
 	b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
 	b.Until(`document.querySelectorAll(".story .chip").length > 10`)
 	other := map[string]string{"en": "zh-CN", "zh-CN": "en", "light": "dark", "dark": "light"}
@@ -153,7 +153,7 @@ func (b *tab) dialog(keys, words string) {
 
 func TestPageByKeyboard(t *testing.T) {
 	b := openTab(t, 1280, 720)
-	b.show(replayed(t, machine(t)))
+	b.show(replayed(t, machine(t), view.Code{}))
 	number := func() string {
 		return value[string](b, `document.querySelector(".time header").innerText.match(/event ([\d,]+) of/)[1]`)
 	}
@@ -223,7 +223,7 @@ func TestPageByKeyboard(t *testing.T) {
 
 func TestPagePlays(t *testing.T) {
 	b := openTab(t, 1280, 720)
-	b.Do(chromedp.Navigate(replayed(t, machine(t))))
+	b.Do(chromedp.Navigate(replayed(t, machine(t), view.Code{})))
 	b.Until(`document.querySelector("main.page")`)
 	b.button("×16")
 	b.button("Play")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/observe/trace"
+	"orrery/internal/observe/web/view"
 )
 
 const header = `{"h":1,"schema":"orrery.trace/2","start":"2026-05-04T10:02:11Z","gears":"fast"}` + "\n"
@@ -156,7 +157,7 @@ func TestPageDrawsThePassesOfAQueue(t *testing.T) {
 	text += string(line) + "\n"
 
 	b := openTab(t, 1280, 720)
-	b.show(replayed(t, []byte(text)) + "&lang=en")
+	b.show(replayed(t, []byte(text), view.Code{}) + "&lang=en")
 	assert.Contains(t, b.head(), "skipped 3")
 	type pass struct {
 		Queue    string `json:"i"`

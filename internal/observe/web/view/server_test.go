@@ -153,19 +153,16 @@ func TestTokensAreRandom(t *testing.T) {
 	assert.NotEqual(t, token, at(t, other, "").Query().Get("token"))
 }
 
-// dial opens a socket; nil if the server refuses it with that code.
-func dial(t *testing.T, server *view.Server) (conn *websocket.Conn, code int) {
+// dial opens a socket.
+func dial(t *testing.T, server *view.Server) *websocket.Conn {
 	t.Helper()
 	address := at(t, server, "/socket")
 	origin := "http://" + address.Host
 	address.Scheme = "ws"
-	conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), address.String(), http.Header{"Origin": {origin}})
-	if err != nil {
-		require.NotNil(t, response, "%v", err)
-		return nil, response.StatusCode
-	}
+	conn, _, err := websocket.DefaultDialer.DialContext(t.Context(), address.String(), http.Header{"Origin": {origin}})
+	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
-	return conn, http.StatusSwitchingProtocols
+	return conn
 }
 
 // keys returns the keys of the events in lines, the name of the event where there is none, and what
@@ -210,7 +207,7 @@ func TestASocketHasTheRun(t *testing.T) {
 	server, run := live(t)
 	run.add("one")
 	run.add("two")
-	conn, _ := dial(t, server)
+	conn := dial(t, server)
 	command := view.Command{Do: "close", Gate: "G1"} // of the laboratory; a run without gates has no answer to it
 	require.NoError(t, conn.WriteJSON(command))
 	assert.Equal(t, []string{"header", "state", "one", "two"}, receive(t, conn, 4))
@@ -257,8 +254,8 @@ func TestLinesEndWithTheRun(t *testing.T) {
 func TestAPageThatNeverReads(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	server, run := live(t)
-	deaf, _ := dial(t, server)
-	reader, _ := dial(t, server)
+	deaf := dial(t, server)
+	reader := dial(t, server)
 	receive(t, reader, 2)
 	for i := range 100 {
 		key := strconv.Itoa(i)
