@@ -15,23 +15,6 @@ import (
 // ErrNotARecording is wrapped by the error of [Read] for a file of another format.
 var ErrNotARecording = errors.New("not a recording")
 
-// SchemaError is the error of [Read] for a recording of another version of the program.
-type SchemaError struct {
-	Version int    // of the format
-	Build   string // that has written it
-}
-
-func (e *SchemaError) Error() string {
-	text := fmt.Sprintf("the recording has the format %s%d; this program reads only %s", schemaName, e.Version, Schema)
-	switch {
-	case e.Version < schemaVersion:
-		return text + ": record the run again"
-	case e.Build != "":
-		return text + ": use version " + e.Build + " or a later one"
-	}
-	return text
-}
-
 // LineError is the error of [Read] for a line that is neither an event nor a state. What follows it
 // is not read.
 type LineError struct {
@@ -54,8 +37,8 @@ func (e *LineError) Unwrap() error { return e.Err }
 const maxLine = 64 << 20
 
 // Read reads a recording, compressed or not, and calls each for every event. It stops when each
-// returns an error, and returns it. Other errors are ErrNotARecording, *SchemaError, *LineError,
-// and those of from. The Event is reused; each must not keep it.
+// returns an error, and returns it. Other errors are ErrNotARecording, *LineError, that of another
+// version of the format, and those of from. The Event is reused; each must not keep it.
 func Read(from io.Reader, each func(*Event) error) (Header, error) {
 	return readLines(from, func(Header) {}, func(_ []byte, e *Event) error {
 		if e.State != nil {
@@ -140,8 +123,15 @@ func parseHeader(line []byte) (Header, error) {
 	if err != nil || version < 1 {
 		return header, fmt.Errorf("%w: its schema is %q", ErrNotARecording, header.Schema)
 	}
-	if version != schemaVersion {
-		return header, &SchemaError{Version: version, Build: header.Build}
+	hint := ""
+	switch {
+	case version == schemaVersion:
+		return header, nil
+	case version < schemaVersion:
+		hint = ": record the run again"
+	case header.Build != "":
+		hint = ": use version " + header.Build + " or a later one"
 	}
-	return header, nil
+	return header, fmt.Errorf("the recording has the format %s%d; this program reads only %s%s",
+		schemaName, version, Schema, hint)
 }

@@ -77,18 +77,6 @@ func Start(config Config) (*Server, error) {
 	return s, nil
 }
 
-// PortTakenError reports that the requested port is taken.
-type PortTakenError struct {
-	Port int
-	Err  error
-}
-
-func (e *PortTakenError) Error() string {
-	return fmt.Sprintf("port %d is in use by another program; choose another one with --view-port", e.Port)
-}
-
-func (e *PortTakenError) Unwrap() error { return e.Err }
-
 // listen listens on the port, or on the default one and otherwise a free one. Moved reports whether
 // the default one was taken.
 func listen(port int) (listener net.Listener, moved bool, err error) {
@@ -97,7 +85,7 @@ func listen(port int) (listener net.Listener, moved bool, err error) {
 	}
 	if port != 0 {
 		if listener, err = open(port); err != nil {
-			return nil, false, &PortTakenError{Port: port, Err: err}
+			return nil, false, fmt.Errorf("port %d is in use by another program; choose another one with --view-port", port)
 		}
 		return listener, false, nil
 	}
