@@ -32,11 +32,10 @@ func definitionGoes(e *Evidence) []Finding {
 		f.doubt(e.Second != nil && (second == nil || second.Failed != nil),
 			"they could not be listed in the second sample")
 		for _, h := range held {
-			keeper, _ := h.Keeper()
 			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
 			f.lackOwner(e, h)
 			f.Do = append(f.Do, fmt.Sprintf("find out why %s does not remove %s from %s/%s",
-				cmp.Or(keeper.Name, "its owner"), h.Finalizer, t.Name(), h.Object.Name))
+				cmp.Or(h.Keeper().Name, "its owner"), h.Finalizer, t.Name(), h.Object.Name))
 			f.Remedies = append(f.Remedies, Remedy{Command: kubectl(e.Name, "describe %s %s", t.Name(), h.Object.Name)})
 		}
 		findings = append(findings, f)

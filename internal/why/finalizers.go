@@ -10,8 +10,7 @@ import (
 // controller: those causes know more than whether that one runs.
 func (e *Evidence) hasOwnCause(h Held) bool {
 	causes := map[string]func(*Evidence) []Finding{jobTracking: jobFinalizer, claimProtection: protectedClaim, "foregroundDeletion": dependents}
-	keeper, _ := h.Keeper()
-	judge, ok := causes[keeper.Pattern]
+	judge, ok := causes[h.Keeper().Pattern]
 	return ok && slices.ContainsFunc(judge(e), func(f Finding) bool {
 		return f.Culprit.Name == h.Object.Name && f.Culprit.Resource == h.Type.Name() ||
 			slices.ContainsFunc(f.Blocks, func(b Blocked) bool {
@@ -23,7 +22,6 @@ func (e *Evidence) hasOwnCause(h Held) bool {
 // causeOf returns which of C04, C05, C15 and C24 concerns a finalizer that keeps an object; "" for
 // none: another cause knows more, or a pod may still end by itself.
 func (e *Evidence) causeOf(h Held) string {
-	keeper, _ := h.Keeper()
 	isPod := h.Type.Name() == "pods"
 	switch {
 	case e.hasOwnCause(h), isPod && h.Object.Deleted.After(e.now()),
@@ -31,7 +29,7 @@ func (e *Evidence) causeOf(h Held) string {
 		return ""
 	case isPod && e.podsFirst():
 		return "C24"
-	case h.Type.Name() == "services" && keeper.Balancer && e.balanced(h) != nil:
+	case h.Type.Name() == "services" && h.Keeper().Balancer && e.balanced(h) != nil:
 		return "C15"
 	case e.ranInside(h):
 		return "C05"
@@ -68,7 +66,7 @@ func ownerless(id string) func(e *Evidence) []Finding {
 
 // adviseOnOwner says what a finalizer waits for, and how its owner can remove it.
 func (f *Finding) adviseOnOwner(e *Evidence, h Held, id string) {
-	keeper, _ := h.Keeper()
+	keeper := h.Keeper()
 	waiting := h.Type.waiting(h.Type.Finalizers[h.Finalizer])
 	away := f.Owner != nil && f.Owner.State.away()
 	stopped := e.stoppedOwner(h, keeper.Name)
@@ -109,7 +107,7 @@ func (f *Finding) adviseOnOwner(e *Evidence, h Held, id string) {
 
 // removes says which owner, that is away, removes a finalizer, and what was seen of it.
 func (f *Finding) removes(h Held) string {
-	keeper, _ := h.Keeper()
+	keeper := h.Keeper()
 	seen := "nothing of it is in this cluster"
 	switch {
 	case keeper.Controller != "":
@@ -220,12 +218,12 @@ func (g Grant) covers(t *Type) bool {
 func withoutRights(e *Evidence) []Finding {
 	var findings []Finding
 	for _, h := range e.HeldOrAwaiting() {
-		keeper, listed := h.Keeper()
+		keeper := h.Keeper()
 		refused := func(w Workload) bool {
 			return w.Ready > 0 && w.Namespace != e.Name && h.Owns(w) && e.isRefused(w, h)
 		}
 		w := find(e.Workloads.Items, refused)
-		if !listed || w == nil || e.changedOf(h) != "" {
+		if !keeper.Known() || w == nil || e.changedOf(h) != "" {
 			continue
 		}
 		another := func(other Workload) bool {

@@ -79,8 +79,8 @@ var namespaceType = &Type{Version: "v1", Resource: "namespaces"}
 // ByRights reports whether the rights to update the type are read: its owner is known, and no
 // controller of Kubernetes itself.
 func (h Held) ByRights() bool {
-	keeper, listed := h.Keeper()
-	return listed && keeper.Controller == "" && h.Type.IsCustom()
+	keeper := h.Keeper()
+	return keeper.Known() && keeper.Controller == "" && h.Type.IsCustom()
 }
 
 // HeldNamespace returns the finalizers in the metadata of the namespace that are not the garbage
@@ -117,13 +117,12 @@ func (e *Evidence) runningWriter(h Held) bool {
 // MayOwn reports whether a workload may be the owner of a finalizer, by its name, or that of a
 // container, an image or a command.
 func (h Held) MayOwn(w Workload) bool {
-	keeper, _ := h.Keeper()
-	return slices.ContainsFunc(keeper.Programs, w.isCalled)
+	return slices.ContainsFunc(h.Keeper().Programs, w.isCalled)
 }
 
 // Owns reports whether a workload has exactly the name of a finalizer's owner.
 func (h Held) Owns(w Workload) bool {
-	keeper, _ := h.Keeper()
+	keeper := h.Keeper()
 	return slices.ContainsFunc(keeper.Programs, w.isNamed) || w.isNamed(keeper.Name)
 }
 
@@ -132,9 +131,9 @@ const standstill = "standstill"
 
 // lookForOwner returns the state of a finalizer's owner, and adds what shows it to the finding.
 func (e *Evidence) lookForOwner(f *Finding, h Held) State {
-	keeper, listed := h.Keeper()
+	keeper := h.Keeper()
 	state := e.stateOf(f, h, keeper)
-	if listed {
+	if keeper.Known() {
 		f.Owner = &Party{Name: keeper.Name, State: state}
 	}
 	return state
@@ -277,9 +276,8 @@ func (e *Evidence) leads(f *Finding, programs []string, state State) State {
 // lackOwner adds to a finding that rests on a finalizer why its owner is not known to be gone: it
 // may still finish.
 func (f *Finding) lackOwner(e *Evidence, h Held) {
-	keeper, _ := h.Keeper()
 	seen := Finding{}
-	f.doubt(e.lookForOwner(&seen, h) == Ready, "%s seems to be at work", cmp.Or(keeper.Name, "its owner"))
+	f.doubt(e.lookForOwner(&seen, h) == Ready, "%s seems to be at work", cmp.Or(h.Keeper().Name, "its owner"))
 	f.lackToo(seen)
 }
 
@@ -297,7 +295,7 @@ func (e *Evidence) waitingFor(findings []Finding) string {
 			continue
 		}
 		var f Finding
-		if keeper, listed := h.Keeper(); listed && e.lookForOwner(&f, h) == Ready {
+		if keeper := h.Keeper(); keeper.Known() && e.lookForOwner(&f, h) == Ready {
 			sign := ""
 			if last := len(f.Proof) - 1; last >= 0 && !strings.HasPrefix(f.Proof[last].Says, standstill) {
 				sign = " (" + f.Proof[last].Says + ")"

@@ -28,25 +28,28 @@ var finalizersFile []byte
 // Keepers returns the known owners. A test reads each row.
 var Keepers = sync.OnceValue(func() (all []Keeper) {
 	decodeOwn(finalizersFile, &all)
+	for i := range all {
+		if all[i].Programs == nil {
+			all[i].Programs = []string{all[i].Name}
+		}
+	}
 	return all
 })
 
+// Known reports whether there is a row for the finalizer.
+func (k Keeper) Known() bool { return k.Pattern != "" }
+
 const balancerCleanup = "service.kubernetes.io/load-balancer-cleanup"
 
-// Keeper returns the known owner of a finalizer, if that is one which handles the type.
-func (h Held) Keeper() (Keeper, bool) {
+// Keeper returns the owner of a finalizer, if one is known that handles the type.
+func (h Held) Keeper() (keeper Keeper) {
 	fits := func(k Keeper) bool {
 		return matches(k.Pattern, h.Finalizer) && (k.Types == nil || slices.ContainsFunc(k.Types, func(t string) bool { return matches(t, h.Type.Name()) }))
 	}
-	found := find(Keepers(), fits)
-	if found == nil {
-		return Keeper{}, false
+	if found := find(Keepers(), fits); found != nil {
+		keeper = *found
 	}
-	keeper := *found
-	if keeper.Programs == nil {
-		keeper.Programs = []string{keeper.Name}
-	}
-	return keeper, true
+	return keeper
 }
 
 func matches(pattern, name string) bool {

@@ -159,8 +159,7 @@ func (f *Finding) offerRelease(e *Evidence, h Held, when string, ifProven bool) 
 
 // loses says what the removal of the finalizer leaves behind.
 func (h Held) loses() string {
-	keeper, _ := h.Keeper()
-	return StaysBehind + cmp.Or(keeper.Protects, "what "+h.Finalizer+" protects")
+	return StaysBehind + cmp.Or(h.Keeper().Protects, "what "+h.Finalizer+" protects")
 }
 
 // complete completes the remedies of a finding: those that only read or repair come first.

@@ -36,8 +36,8 @@ func (c *collector) workloads(ctx context.Context, held []why.Held) {
 // balancer.
 func (c *collector) stamps(ctx context.Context, held []why.Held) {
 	for _, h := range held {
-		keeper, listed := h.Keeper()
-		if listed && !keeper.Balancer || len(c.evidence.Stamps) == maxStamps {
+		keeper := h.Keeper()
+		if keeper.Known() && !keeper.Balancer || len(c.evidence.Stamps) == maxStamps {
 			continue
 		}
 		stamp := why.Stamp{Type: h.Type.Name(), Object: h.Object.Name, Finalizer: h.Finalizer}
