@@ -11,55 +11,52 @@ import (
 	"orrery/restclient/api"
 )
 
+// in returns what records the events of the informer or queue with this name.
+func (r *Recorder) in(name string) func(hook string, e record) {
+	return func(hook string, e record) {
+		e.hook, e.in = hook, name
+		r.put(e)
+	}
+}
+
 // Reflector returns the hooks of the reflector of the informer with this name.
 func (r *Recorder) Reflector(name string) *reflector.Trace {
 	if r == nil {
 		return nil
 	}
+	put := r.in(name)
 	return &reflector.Trace{
 		StateChanged: func(from, to reflector.Phase, on string) {
-			r.put(record{hook: "reflector.stateChanged", in: name, a: from.String(), b: to.String(), c: on})
+			put("reflector.stateChanged", record{a: from.String(), b: to.String(), c: on})
 		},
 		PageListed: func(p reflector.PageInfo) {
-			r.put(record{
-				hook: "reflector.pageListed", in: name, rv: p.ResourceVersion, n: int64(p.Items),
-				x: int64(p.Page), yes: p.More,
-			})
+			put("reflector.pageListed", record{rv: p.ResourceVersion, n: int64(p.Items), x: int64(p.Page), yes: p.More})
 		},
 		Listed: func(l reflector.ListInfo) {
-			r.put(record{
-				hook: "reflector.listed", in: name, rv: l.ResourceVersion, n: int64(l.Items),
-				x: int64(l.Pages), took: l.Duration,
-			})
+			e := record{rv: l.ResourceVersion, n: int64(l.Items), x: int64(l.Pages), took: l.Duration}
+			put("reflector.listed", e)
 		},
-		StreamingListAbandoned: func(err error) { r.put(record{hook: "reflector.streamingListAbandoned", in: name, err: err}) },
+		StreamingListAbandoned: func(err error) { put("reflector.streamingListAbandoned", record{err: err}) },
 		WatchStarted: func(opts api.ListOptions) {
-			r.put(record{hook: "reflector.watchStarted", in: name, rv: opts.ResourceVersion})
+			put("reflector.watchStarted", record{rv: opts.ResourceVersion})
 		},
 		Event: func(e reflector.EventInfo) {
-			r.put(record{
-				hook: "reflector.event", in: name, key: e.Name, rv: e.ResourceVersion, a: string(e.Type), b: e.Namespace,
-			})
+			put("reflector.event", record{key: e.Name, rv: e.ResourceVersion, a: string(e.Type), b: e.Namespace})
 		},
 		Bookmark: func(resourceVersion string, initial bool) {
-			r.put(record{hook: "reflector.bookmark", in: name, rv: resourceVersion, yes: initial})
+			put("reflector.bookmark", record{rv: resourceVersion, yes: initial})
 		},
 		WatchEnded: func(w reflector.WatchInfo) {
-			r.put(record{
-				hook: "reflector.watchEnded", in: name, rv: w.ResourceVersion, n: int64(w.Events),
-				took: w.Lasted, err: w.Err,
-			})
+			put("reflector.watchEnded", record{rv: w.ResourceVersion, n: int64(w.Events), took: w.Lasted, err: w.Err})
 		},
-		BackOff: func(delay time.Duration, err error) {
-			r.put(record{hook: "reflector.backOff", in: name, took: delay, err: err})
-		},
+		BackOff: func(delay time.Duration, err error) { put("reflector.backOff", record{took: delay, err: err}) },
 		Expired: func(resourceVersion string, err error) {
-			r.put(record{hook: "reflector.expired", in: name, rv: resourceVersion, err: err})
+			put("reflector.expired", record{rv: resourceVersion, err: err})
 		},
-		IdleTimeout: func(silence time.Duration) { r.put(record{hook: "reflector.idleTimeout", in: name, took: silence}) },
-		Resync:      func(err error) { r.put(record{hook: "reflector.resync", in: name, err: err}) },
+		IdleTimeout: func(silence time.Duration) { put("reflector.idleTimeout", record{took: silence}) },
+		Resync:      func(err error) { put("reflector.resync", record{err: err}) },
 		StoreFailed: func(e *reflector.StoreError) {
-			r.put(record{hook: "reflector.storeFailed", in: name, rv: e.ResourceVersion, a: string(e.Op), err: e.Err})
+			put("reflector.storeFailed", record{rv: e.ResourceVersion, a: string(e.Op), err: e.Err})
 		},
 	}
 }
@@ -69,38 +66,41 @@ func FIFO[T any](r *Recorder, name string) *deltafifo.Trace[T] {
 	if r == nil {
 		return nil
 	}
-	delta := func(hook string, key string, d deltafifo.Delta[T], depth int) {
-		e := record{hook: hook, in: name, key: key, n: int64(depth), a: letterOf(d.Type, d.Tombstone != nil)}
+	put := r.in(name)
+	delta := func(hook, key string, d deltafifo.Delta[T], depth int) {
+		e := record{key: key, n: int64(depth), a: letterOf(d.Type, d.Tombstone != nil)}
 		if d.Tombstone == nil { // a tombstone's object may be the zero value
 			e.rv = versionOf(d.Object)
 		}
-		r.put(e)
+		put(hook, e)
 	}
-	deltas := func(hook string, key string, d deltafifo.Deltas[T], initial bool, depth int) {
-		r.put(record{hook: hook, in: name, key: key, n: int64(depth), m: int64(len(d)), id: pack(d), yes: initial})
+	deltas := func(hook, key string, d deltafifo.Deltas[T], initial bool, depth int) {
+		put(hook, record{key: key, n: int64(depth), m: int64(len(d)), id: pack(d), yes: initial})
 	}
 	return &deltafifo.Trace[T]{
-		Queued:       func(key string, d deltafifo.Delta[T], depth int) { delta("deltafifo.queued", key, d, depth) },
-		Deduplicated: func(key string, _, dropped deltafifo.Delta[T]) { delta("deltafifo.deduplicated", key, dropped, 0) },
-		Ignored:      func(key string, d deltafifo.Delta[T]) { delta("deltafifo.ignored", key, d, 0) },
-		Canceled:     func(key string, d deltafifo.Delta[T]) { delta("deltafifo.canceled", key, d, 0) },
+		Queued: func(key string, d deltafifo.Delta[T], depth int) { delta("deltafifo.queued", key, d, depth) },
+		Deduplicated: func(key string, _, dropped deltafifo.Delta[T]) {
+			delta("deltafifo.deduplicated", key, dropped, 0)
+		},
+		Ignored:  func(key string, d deltafifo.Delta[T]) { delta("deltafifo.ignored", key, d, 0) },
+		Canceled: func(key string, d deltafifo.Delta[T]) { delta("deltafifo.canceled", key, d, 0) },
 		Replaced: func(resourceVersion string, items, tombstones, _ int) {
-			r.put(record{hook: "deltafifo.replaced", in: name, rv: resourceVersion, n: int64(items), m: int64(tombstones)})
+			put("deltafifo.replaced", record{rv: resourceVersion, n: int64(items), m: int64(tombstones)})
 		},
 		Resynced: func(queued, skipped, _ int) {
-			r.put(record{hook: "deltafifo.resynced", in: name, n: int64(queued), m: int64(skipped)})
+			put("deltafifo.resynced", record{n: int64(queued), m: int64(skipped)})
 		},
 		Popped: func(key string, d deltafifo.Deltas[T], initial bool, depth int) {
 			deltas("deltafifo.popped", key, d, initial, depth)
 		},
 		Processed: func(key string, _ deltafifo.Deltas[T], err error) {
-			r.put(record{hook: "deltafifo.processed", in: name, key: key, err: err})
+			put("deltafifo.processed", record{key: key, err: err})
 		},
 		Requeued: func(key string, d deltafifo.Deltas[T], depth int) {
 			deltas("deltafifo.requeued", key, d, false, depth)
 		},
-		Synced: func() { r.put(record{hook: "deltafifo.synced", in: name}) },
-		Closed: func(depth int) { r.put(record{hook: "deltafifo.closed", in: name, n: int64(depth)}) },
+		Synced: func() { put("deltafifo.synced", record{}) },
+		Closed: func(depth int) { put("deltafifo.closed", record{n: int64(depth)}) },
 	}
 }
 
@@ -171,20 +171,19 @@ func (r *Recorder) Store(name string) *indexer.Trace {
 	if r == nil {
 		return nil
 	}
-	written := func(hook string) func(string) {
-		return func(key string) { r.put(record{hook: hook, in: name, key: key}) }
-	}
+	put := r.in(name)
+	written := func(hook string) func(string) { return func(key string) { put(hook, record{key: key}) } }
 	return &indexer.Trace{
 		Added: written("indexer.added"), Updated: written("indexer.updated"), Deleted: written("indexer.deleted"),
 		Replaced: func(objects int, resourceVersion string) {
-			r.put(record{hook: "indexer.replaced", in: name, rv: resourceVersion, n: int64(objects)})
+			put("indexer.replaced", record{rv: resourceVersion, n: int64(objects)})
 		},
 		IndexFailed: func(e *indexer.IndexErrors) {
-			first := record{hook: "indexer.indexFailed", in: name, err: e}
+			first := record{err: e}
 			if len(e.First) > 0 {
 				first.key = e.First[0].Key
 			}
-			r.put(first)
+			put("indexer.indexFailed", first)
 		},
 	}
 }
@@ -194,16 +193,17 @@ func (r *Recorder) Informer(name string) *informer.Trace {
 	if r == nil {
 		return nil
 	}
-	whole := func(hook string) func(string) { return func(string) { r.put(record{hook: hook, in: name}) } }
-	put := func(hook string, h informer.HandlerInfo, e record) {
-		e.hook, e.in, e.a, e.id = hook, name, h.Handler, h.ID
-		r.put(e)
+	put := r.in(name)
+	whole := func(hook string) func(string) { return func(string) { put(hook, record{}) } }
+	of := func(h informer.HandlerInfo, hook string, e record) {
+		e.a, e.id = h.Handler, h.ID
+		put(hook, e)
 	}
 	counted := func(hook string) func(informer.HandlerInfo, int) {
-		return func(h informer.HandlerInfo, n int) { put(hook, h, record{n: int64(n)}) }
+		return func(h informer.HandlerInfo, n int) { of(h, hook, record{n: int64(n)}) }
 	}
 	only := func(hook string) func(informer.HandlerInfo) {
-		return func(h informer.HandlerInfo) { put(hook, h, record{}) }
+		return func(h informer.HandlerInfo) { of(h, hook, record{}) }
 	}
 	return &informer.Trace{
 		Started: whole("informer.started"), Stopped: whole("informer.stopped"), Synced: whole("informer.synced"),
@@ -211,47 +211,36 @@ func (r *Recorder) Informer(name string) *informer.Trace {
 		HandlerEnded: counted("informer.handlerEnded"), HandlerSynced: only("informer.handlerSynced"),
 		HandlerLagging: counted("informer.handlerLagging"),
 		HandlerStuck: func(s informer.StuckHandler) {
-			put("informer.handlerStuck", s.HandlerInfo, record{
-				key: s.Key, b: s.Event.String(), n: int64(s.Pending), took: s.Running,
-			})
+			e := record{key: s.Key, b: s.Event.String(), n: int64(s.Pending), took: s.Running}
+			of(s.HandlerInfo, "informer.handlerStuck", e)
 		},
 		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, _ any) {
-			put("informer.handlerPanicked", h, record{key: key, b: kind.String()})
+			of(h, "informer.handlerPanicked", record{key: key, b: kind.String()})
 		},
 		Applied: func(i informer.AppliedInfo) {
-			e := record{
-				hook: "informer.applied", in: name, key: i.Key, rv: i.ResourceVersion, num: i.Number,
-				a: letterOf(i.Type, i.Tombstone), yes: i.Sync,
-			}
+			e := record{key: i.Key, rv: i.ResourceVersion, num: i.Number, a: letterOf(i.Type, i.Tombstone), yes: i.Sync}
 			if i.Kind != 0 {
 				e.b = i.Kind.String()
 			}
-			r.put(e)
+			put("informer.applied", e)
 		},
 		Distributed: func(e informer.EventInfo, listeners int) {
-			r.put(record{
-				hook: "informer.distributed", in: name, key: e.Key, n: int64(listeners), num: e.Number, b: e.Kind.String(),
-			})
+			put("informer.distributed", record{key: e.Key, n: int64(listeners), num: e.Number, b: e.Kind.String()})
 		},
 		HandlerQueued: func(h informer.HandlerInfo, q informer.QueuedInfo) {
-			put("informer.handlerQueued", h, record{
-				n: int64(q.Count), m: int64(q.Merged), num: q.Number, x: int64(q.Pending),
-			})
+			e := record{n: int64(q.Count), m: int64(q.Merged), num: q.Number, x: int64(q.Pending)}
+			of(h, "informer.handlerQueued", e)
 		},
 		HandlerCalled: func(h informer.HandlerInfo, i informer.EventInfo) {
-			put("informer.handlerCalled", h, record{key: i.Key, num: i.Number, b: i.Kind.String()})
+			of(h, "informer.handlerCalled", record{key: i.Key, num: i.Number, b: i.Kind.String()})
 		},
 		Handled: func(h informer.HandlerInfo, i informer.EventInfo, took time.Duration) {
-			put("informer.handled", h, record{key: i.Key, num: i.Number, took: took, b: i.Kind.String()})
+			of(h, "informer.handled", record{key: i.Key, num: i.Number, took: took, b: i.Kind.String()})
 		},
-		ResyncDue: func(_ string, handlers int) {
-			r.put(record{hook: "informer.resyncDue", in: name, n: int64(handlers)})
-		},
+		ResyncDue: func(_ string, handlers int) { put("informer.resyncDue", record{n: int64(handlers)}) },
 		ProcessError: func(_ string, err *informer.ProcessError) {
-			r.put(record{hook: "informer.processError", in: name, key: err.Key, err: err.Err})
+			put("informer.processError", record{key: err.Key, err: err.Err})
 		},
-		Mutated: func(_ string, err *informer.MutationError) {
-			r.put(record{hook: "informer.mutated", in: name, key: err.Key})
-		},
+		Mutated: func(_ string, err *informer.MutationError) { put("informer.mutated", record{key: err.Key}) },
 	}
 }

@@ -59,24 +59,24 @@ func (r *Recorder) Queue(name string) *queue.Trace[string] {
 	if r == nil {
 		return nil
 	}
+	put := r.in(name)
 	event := func(hook string) func(queue.Event[string]) {
-		return func(e queue.Event[string]) { r.put(record{hook: hook, in: name, key: e.Key, id: e.Seq}) }
+		return func(e queue.Event[string]) { put(hook, record{key: e.Key, id: e.Seq}) }
 	}
 	timed := func(hook string) func(queue.Event[string], time.Duration) {
-		return func(e queue.Event[string], d time.Duration) {
-			r.put(record{hook: hook, in: name, key: e.Key, took: d, id: e.Seq})
-		}
+		return func(e queue.Event[string], d time.Duration) { put(hook, record{key: e.Key, took: d, id: e.Seq}) }
 	}
 	return &queue.Trace[string]{
 		Added: event("queue.added"), Coalesced: event("queue.coalesced"), Refused: event("queue.refused"),
-		Delayed: timed("queue.delayed"), DelayCanceled: event("queue.delayCanceled"), DelayEnded: timed("queue.delayEnded"),
-		Got: timed("queue.got"), Done: timed("queue.done"), DoneUnknown: event("queue.doneUnknown"),
+		Delayed: timed("queue.delayed"), DelayCanceled: event("queue.delayCanceled"),
+		DelayEnded: timed("queue.delayEnded"),
+		Got:        timed("queue.got"), Done: timed("queue.done"), DoneUnknown: event("queue.doneUnknown"),
 		Retried: func(key string, requeues int, wait time.Duration) {
-			r.put(record{hook: "queue.retried", in: name, key: key, n: int64(requeues), took: wait})
+			put("queue.retried", record{key: key, n: int64(requeues), took: wait})
 		},
-		Forgotten: func(key string) { r.put(record{hook: "queue.forgotten", in: name, key: key}) },
+		Forgotten: func(key string) { put("queue.forgotten", record{key: key}) },
 		ShuttingDown: func(drain bool, dropped int) {
-			r.put(record{hook: "queue.shuttingDown", in: name, n: int64(dropped), yes: drain})
+			put("queue.shuttingDown", record{n: int64(dropped), yes: drain})
 		},
 	}
 }
@@ -109,7 +109,8 @@ func (r *Recorder) Namespaces() *nsctl.Trace {
 		},
 		EmptinessChecked: func(ctx context.Context, types, seen int, took time.Duration) {
 			r.put(record{
-				hook: "nsctl.emptinessChecked", n: int64(types), m: int64(seen), took: took, a: restclient.OriginOf(ctx),
+				hook: "nsctl.emptinessChecked", n: int64(types), m: int64(seen), took: took,
+				a: restclient.OriginOf(ctx),
 			})
 		},
 		TypeDeleted: content("nsctl.typeDeleted"),
@@ -135,7 +136,9 @@ func (r *Recorder) Namespaces() *nsctl.Trace {
 		PassStuck: func(namespace string, running time.Duration, waiting int) {
 			r.put(record{hook: "nsctl.passStuck", key: namespace, n: int64(waiting), took: running})
 		},
-		PassPanicked: func(namespace string, _ *wait.Panic) { r.put(record{hook: "nsctl.passPanicked", key: namespace}) },
+		PassPanicked: func(namespace string, _ *wait.Panic) {
+			r.put(record{hook: "nsctl.passPanicked", key: namespace})
+		},
 		PassDone: func(namespace string, took time.Duration, failures int, err error) {
 			r.put(record{hook: "nsctl.passDone", key: namespace, n: int64(failures), took: took, err: err})
 		},
