@@ -112,7 +112,7 @@ func Start(config Config) (*Server, error) {
 		ReadTimeout:       readTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          silent(),
+		ErrorLog:          log.New(io.Discard, "", 0), // the errors of clients
 	}
 	go func() {
 		defer close(s.served)
@@ -258,6 +258,3 @@ func sendText(w http.ResponseWriter, code int, text string) {
 	w.WriteHeader(code)
 	_, _ = io.WriteString(w, text)
 }
-
-// silent returns a logger that discards the errors of clients.
-func silent() *log.Logger { return log.New(io.Discard, "", 0) }
