@@ -27,7 +27,7 @@ func (l *passLog) line(line *zerolog.Event, key string) *zerolog.Event {
 }
 
 // pass begins a line that is written with -v1.
-func (l *passLog) pass(key string) *zerolog.Event { return l.line(l.at(verbosityPasses), key) }
+func (l *passLog) pass(key string) *zerolog.Event { return l.line(l.At(verbosityPasses), key) }
 
 // news begins a line at the given level, or at -v1 if the same text was logged for this key within
 // the last minute.

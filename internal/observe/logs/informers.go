@@ -51,7 +51,7 @@ func (l *Logger) Informer() *informer.Trace {
 }
 
 func (l *Logger) distributed(e informer.EventInfo, listeners int) {
-	l.at(verbosityEvents).Stringer("event", e.Kind).Str("key", e.Key).Int("handlers", listeners).Msg("event distributed")
+	l.At(verbosityEvents).Stringer("event", e.Kind).Str("key", e.Key).Int("handlers", listeners).Msg("event distributed")
 }
 
 // Reflector returns hooks that log the list-watch of an informer.
@@ -66,11 +66,11 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 	return &reflector.Trace{
 		Listed: func(info reflector.ListInfo) {
 			received()
-			l.at(verbosityPasses).Str("informer", name).Int("items", info.Items).Bool("streamed", info.Streamed).
+			l.At(verbosityPasses).Str("informer", name).Int("items", info.Items).Bool("streamed", info.Streamed).
 				Str("resource_version", info.ResourceVersion).Dur("took_s", rounded(info.Duration)).Msg("state received")
 		},
 		StreamingListAbandoned: func(err error) {
-			l.at(verbosityPasses).Str("informer", name).Err(err).Msg("no streaming list here, listing instead")
+			l.At(verbosityPasses).Str("informer", name).Err(err).Msg("no streaming list here, listing instead")
 		},
 		WatchStarted: func(opts api.ListOptions) {
 			if lasted, attempts := trouble.over(); lasted > 0 {
@@ -81,12 +81,12 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 					l.Warn().Str("informer", name).Dur("waited_s", slowNotice).Msg("still waiting for the initial list")
 				})
 			}
-			l.at(verbosityRequests).Str("informer", name).Str("resource_version", opts.ResourceVersion).
+			l.At(verbosityRequests).Str("informer", name).Str("resource_version", opts.ResourceVersion).
 				Bool("initial_events", opts.SendInitialEvents).Msg("watch opened")
 		},
 		WatchEnded: func(info reflector.WatchInfo) {
 			received()
-			event := l.at(verbosityRequests).Str("informer", name).Str("resource_version", info.ResourceVersion).
+			event := l.At(verbosityRequests).Str("informer", name).Str("resource_version", info.ResourceVersion).
 				Int("events", info.Events).Dur("lasted_s", rounded(info.Lasted))
 			if info.Err != nil && !errors.Is(info.Err, io.EOF) {
 				event = event.Err(info.Err)
@@ -98,7 +98,7 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 			if reflector.CauseOf(err) == reflector.CauseExpired || leaderelection.IsLost(err) || !trouble.failed(fmt.Sprint(err)) {
 				// An expired position is ordinary after a pause, because the server keeps a few
 				// minutes of history. The election logs the loss of the Lease.
-				event = l.at(verbosityPasses)
+				event = l.At(verbosityPasses)
 			}
 			event.Str("informer", name).Dur("wait_s", rounded(delay)).Err(err).Msg("list-watch failed, retrying")
 		},
@@ -108,13 +108,13 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 					Msg("the server is older than its last known version, as after a restore from a backup; listing again")
 				return
 			}
-			l.at(verbosityPasses).Str("informer", name).Str("resource_version", resourceVersion).Err(err).Msg("resource version is too old, listing again")
+			l.At(verbosityPasses).Str("informer", name).Str("resource_version", resourceVersion).Err(err).Msg("resource version is too old, listing again")
 		},
 		StoreFailed: func(err *reflector.StoreError) {
 			l.Error().Str("informer", name).Err(err).Msg("event could not be queued")
 		},
 		IdleTimeout: func(silence time.Duration) {
-			l.at(verbosityPasses).Str("informer", name).Dur("silence_s", rounded(silence)).Msg("watch is silent, opening a new one")
+			l.At(verbosityPasses).Str("informer", name).Dur("silence_s", rounded(silence)).Msg("watch is silent, opening a new one")
 		},
 	}
 }
@@ -144,7 +144,7 @@ func (l *Logger) Election() *leaderelection.Trace {
 		},
 		Renewed: func(took time.Duration) {
 			told = ""
-			l.at(verbosityEvents).Dur("took_s", rounded(took)).Msg("renewed the Lease")
+			l.At(verbosityEvents).Dur("took_s", rounded(took)).Msg("renewed the Lease")
 		},
 		Failed: func(err error, leading bool) {
 			if text := fmt.Sprint(err); text != told {
@@ -152,7 +152,7 @@ func (l *Logger) Election() *leaderelection.Trace {
 				l.Warn().Err(err).Bool("leading", leading).Msg("an attempt to get or to keep the Lease failed")
 				return
 			}
-			l.at(verbosityPasses).Err(err).Bool("leading", leading).Msg("an attempt to get or to keep the Lease failed again")
+			l.At(verbosityPasses).Err(err).Bool("leading", leading).Msg("an attempt to get or to keep the Lease failed again")
 		},
 		Lost: func(error) { // the last line of the run says why
 			l.Warn().Msg("lost leadership, stopping at once")
@@ -169,7 +169,7 @@ func (l *Logger) Election() *leaderelection.Trace {
 				l.Info().Err(err).Msg("watching the Lease is forbidden, polling instead")
 				return
 			}
-			l.at(verbosityPasses).Err(err).Msg("watching the Lease failed, retrying")
+			l.At(verbosityPasses).Err(err).Msg("watching the Lease failed, retrying")
 		},
 	}
 }

@@ -165,12 +165,9 @@ func (l *Logger) Warn() *zerolog.Event { return l.zero.Warn() }
 // Error starts a line about a permanent failure.
 func (l *Logger) Error() *zerolog.Event { return l.zero.Error() }
 
-// At starts a line that is written from a verbosity on. It is for the lines of other packages.
-func (l *Logger) At(verbosity int) *zerolog.Event { return l.at(verbosity) }
-
-// at starts a line that is written from a verbosity on. Below that it returns nil, on which all
+// At starts a line that is written from a verbosity on. Below that it returns nil, on which all
 // methods do nothing.
-func (l *Logger) at(verbosity int) *zerolog.Event {
+func (l *Logger) At(verbosity int) *zerolog.Event {
 	if l.verbosity < verbosity {
 		return nil
 	}

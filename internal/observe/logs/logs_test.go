@@ -66,15 +66,12 @@ func namespace(name string) *api.Namespace {
 }
 
 func TestParseFormat(t *testing.T) {
-	for _, name := range []string{"text", "json"} {
+	for name, want := range map[string]logs.Format{"text": logs.Text, "json": logs.JSON, "console": logs.Text} {
 		format, err := logs.ParseFormat(name)
 		require.NoError(t, err)
-		assert.Equal(t, logs.Format(name), format)
+		assert.Equal(t, want, format, name)
 	}
-	format, err := logs.ParseFormat("console")
-	require.NoError(t, err)
-	assert.Equal(t, logs.Text, format, "the usual name")
-	_, err = logs.ParseFormat("")
+	_, err := logs.ParseFormat("")
 	assert.ErrorContains(t, err, "use text or json")
 }
 

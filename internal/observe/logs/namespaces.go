@@ -45,7 +45,7 @@ func (l *namespaceLog) enqueued(namespace *api.Namespace, after time.Duration) {
 		l.Info().Str("namespace", namespace.Name).Dur("first_look_in_s", after).Msg("namespace is being deleted")
 		return
 	}
-	l.at(verbosityPasses).Str("namespace", namespace.Name).Dur("next_look_in_s", after).Msg("namespace has changed")
+	l.At(verbosityPasses).Str("namespace", namespace.Name).Dur("next_look_in_s", after).Msg("namespace has changed")
 }
 
 func (l *namespaceLog) discovered(namespace string, types int, err error) {
@@ -58,7 +58,7 @@ func (l *namespaceLog) discovered(namespace string, types int, err error) {
 }
 
 func (l *namespaceLog) emptinessChecked(ctx context.Context, types, seen int, took time.Duration) {
-	origin(restclient.OriginOf(ctx), l.at(verbosityPasses)).Int("types", types).Int("seen", seen).Dur("took_s", rounded(took)).Msg("checked which types have content in any terminating namespace")
+	origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Int("types", types).Int("seen", seen).Dur("took_s", rounded(took)).Msg("checked which types have content in any terminating namespace")
 }
 
 func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionResource, remaining int, err error) {
@@ -68,7 +68,7 @@ func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionRe
 	case remaining > 0:
 		l.pass(namespace).Str("resource", resource.TypeName()).Int("remaining", remaining).Msg("content remains")
 	default:
-		l.line(l.at(verbosityEvents), namespace).Str("resource", resource.TypeName()).Msg("content is gone")
+		l.line(l.At(verbosityEvents), namespace).Str("resource", resource.TypeName()).Msg("content is gone")
 	}
 }
 

@@ -25,19 +25,19 @@ func (l *Logger) Queue(name, controller string) *queue.Trace[string] {
 	}
 	return &queue.Trace[string]{
 		Added: func(e queue.Event[string]) {
-			l.passes.of(controller, e.Key, l.at(verbosityEvents)).Str("queue", name).Str("key", e.Key).Msg("queued")
+			l.passes.of(controller, e.Key, l.At(verbosityEvents)).Str("queue", name).Str("key", e.Key).Msg("queued")
 		},
 		Delayed: func(e queue.Event[string], wait time.Duration) {
-			l.passes.of(controller, e.Key, l.at(verbosityEvents)).Str("queue", name).Str("key", e.Key).Dur("wait_s", rounded(wait)).Msg("delayed")
+			l.passes.of(controller, e.Key, l.At(verbosityEvents)).Str("queue", name).Str("key", e.Key).Dur("wait_s", rounded(wait)).Msg("delayed")
 		},
 		Retried: func(key string, requeues int, wait time.Duration) {
-			l.passes.of(controller, key, l.at(verbosityPasses)).Str("queue", name).Str("key", key).Int("failures", requeues).Dur("wait_s", rounded(wait)).Msg("retry planned")
+			l.passes.of(controller, key, l.At(verbosityPasses)).Str("queue", name).Str("key", key).Int("failures", requeues).Dur("wait_s", rounded(wait)).Msg("retry planned")
 		},
 		Got: func(e queue.Event[string], waited time.Duration) {
-			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("waited_s", rounded(waited)).Msg("taken by a worker")
+			l.At(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("waited_s", rounded(waited)).Msg("taken by a worker")
 		},
 		Done: func(e queue.Event[string], worked time.Duration) {
-			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("worked_s", rounded(worked)).Msg("done")
+			l.At(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("worked_s", rounded(worked)).Msg("done")
 		},
 	}
 }
@@ -55,7 +55,7 @@ func (l *Logger) Events() *events.Trace {
 			l.event(ctx, verbosityPasses, event).Str("why", string(why)).AnErr("error", err).Msg("event dropped")
 		},
 		Suppressed: func(ctx context.Context, namespace string, err error, pause time.Duration) {
-			origin(restclient.OriginOf(ctx), l.at(verbosityPasses)).Str("in_namespace", namespace).Dur("pause_s", pause).Err(err).Msg("events are forbidden, continuing without them")
+			origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Str("in_namespace", namespace).Dur("pause_s", pause).Err(err).Msg("events are forbidden, continuing without them")
 		},
 		Retry: func(ctx context.Context, event *api.Event, err error, pause time.Duration) {
 			l.event(ctx, verbosityPasses, event).Dur("wait_s", rounded(pause)).Err(err).Msg("sending the event failed, retrying")
@@ -65,7 +65,7 @@ func (l *Logger) Events() *events.Trace {
 
 // event starts a line about an Event.
 func (l *Logger) event(ctx context.Context, verbosity int, event *api.Event) *zerolog.Event {
-	return origin(restclient.OriginOf(ctx), l.at(verbosity)).Str("kind", event.InvolvedObject.Kind).
+	return origin(restclient.OriginOf(ctx), l.At(verbosity)).Str("kind", event.InvolvedObject.Kind).
 		Str("name", event.InvolvedObject.Name).Str("reason", event.Reason)
 }
 

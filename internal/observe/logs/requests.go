@@ -20,7 +20,7 @@ func (l *Logger) Requests() *restclient.Trace {
 			if info.Verb == "watch" {
 				slow.ended(info) // open; it has no other end
 			}
-			event := origin(info.Origin, l.at(verbosityRequests)).Str("method", info.Method).Str("path", info.Path).
+			event := origin(info.Origin, l.At(verbosityRequests)).Str("method", info.Method).Str("path", info.Path).
 				Int("code", result.Code).Dur("took_s", rounded(result.Duration))
 			if result.Err != nil {
 				event = event.Err(result.Err)
@@ -29,7 +29,7 @@ func (l *Logger) Requests() *restclient.Trace {
 		},
 		Retry: func(info restclient.RequestInfo, wait time.Duration, err error) {
 			slow.failed(info, err)
-			origin(info.Origin, l.at(verbosityPasses)).Str("method", info.Method).Str("path", info.Path).Int("attempt", info.Attempt).
+			origin(info.Origin, l.At(verbosityPasses)).Str("method", info.Method).Str("path", info.Path).Int("attempt", info.Attempt).
 				Dur("wait_s", rounded(wait)).Err(err).Msg("request failed, retrying")
 		},
 		Throttled: func(info restclient.RequestInfo, wait time.Duration) {
@@ -59,7 +59,7 @@ func (l *warningLog) warn(warning restclient.Warning) {
 	case warning.Code == 0: // the client's own
 		l.Warn().Str("warning", warning.Text).Msg("the connection is not safe")
 	default: // mostly of deprecated types, which an operator cannot change
-		origin(warning.Origin, l.at(verbosityPasses)).Str("warning", warning.Text).Msg("the API server warns")
+		origin(warning.Origin, l.At(verbosityPasses)).Str("warning", warning.Text).Msg("the API server warns")
 	}
 }
 
