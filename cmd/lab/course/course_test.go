@@ -41,6 +41,24 @@ func repository(t *testing.T) string {
 
 const yours = "workshop/work/04-counter/gear/counter.go"
 
+// begun is repository with the lab started, and with a page of the learner in place of the stub
+// unless that is empty.
+func begun(t *testing.T, page string) (dir string) {
+	t.Helper()
+	dir = repository(t)
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	if page != "" {
+		labtest.Write(t, yours, page)
+	}
+	return dir
+}
+
+// adding is the reference with another statement that adds.
+func adding(statement string) string {
+	return strings.Replace(labtest.Reference, "c.n += n", statement, 1)
+}
+
 func TestALearnersWay(t *testing.T) {
 	repository(t)
 	code, stdout, stderr := lab(t, "start", "4")
@@ -53,7 +71,7 @@ func TestALearnersWay(t *testing.T) {
 	assert.Contains(t, stdout, "still to write: Counter.Add ("+yours+":12)")
 	assert.Contains(t, stdout, "Without the race detector")
 
-	wrong := strings.Replace(labtest.Reference, "c.n += n", "c.n = n", 1)
+	wrong := adding("c.n = n")
 	labtest.Write(t, yours, wrong)
 	code, stdout, _ = lab(t, "test", "04")
 	assert.Equal(t, 1, code)
@@ -100,10 +118,8 @@ func TestALearnersWay(t *testing.T) {
 
 // A lab whose page was deleted is not one that has not been started.
 func TestAPageThatIsGone(t *testing.T) {
-	dir := repository(t)
-	_, _, stderr := lab(t, "start", "04")
-	require.Empty(t, stderr)
-	require.NoError(t, os.Remove(filepath.Join(dir, yours)))
+	begun(t, "")
+	require.NoError(t, os.Remove(yours))
 	for _, command := range []string{"test", "hint", "diff", "run"} {
 		code, _, stderr := lab(t, command, "04")
 		assert.Equal(t, 2, code, command)
@@ -117,9 +133,7 @@ func TestAPageThatIsGone(t *testing.T) {
 }
 
 func TestMistakesInAPage(t *testing.T) {
-	dir := repository(t)
-	_, _, stderr := lab(t, "start", "04")
-	require.Empty(t, stderr)
+	begun(t, "")
 	for name, c := range map[string]struct{ find, replace, want string }{
 		"it does not compile": {
 			"c.n += n", "c.m += n",
@@ -141,7 +155,7 @@ func TestMistakesInAPage(t *testing.T) {
 		"a finding of go vet": {"return c.n\n", "d := *c\n\treturn d.n\n", "go vet found:\n  " + yours + ":24: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, c.find, c.replace, 1))
+			labtest.Write(t, yours, strings.Replace(labtest.Reference, c.find, c.replace, 1))
 			code, stdout, stderr := lab(t, "test", "04")
 			assert.Equal(t, 1, code, stderr)
 			assert.Contains(t, stdout, c.want)
@@ -151,19 +165,17 @@ func TestMistakesInAPage(t *testing.T) {
 
 // The controller of the small repository ends at once.
 func TestRunSaysWhyThereIsNoOutcome(t *testing.T) {
-	dir := repository(t)
-	_, _, stderr := lab(t, "start", "04")
-	require.Empty(t, stderr)
+	begun(t, "")
 	code, stdout, _ := lab(t, "run", "04")
 	assert.Equal(t, 1, code)
 	assert.Equal(t, "  still to write: Counter.Add ("+yours+":12)\n  still to write: Counter.Value ("+yours+":17)\n", stdout)
 
-	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "c.n += n", "c.m += n", 1))
+	labtest.Write(t, yours, adding("c.m += n"))
 	code, stdout, _ = lab(t, "run", "04")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stdout, "  "+yours+":15: c.m undefined")
 
-	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "c.n += n", `panic("mine")`, 1))
+	labtest.Write(t, yours, adding(`panic("mine")`))
 	code, stdout, _ = lab(t, "run", "04", "--all")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stdout, "The program ended by itself:\n    panic: mine\n      "+yours+":15  Counter.Add\n")
@@ -172,10 +184,7 @@ func TestRunSaysWhyThereIsNoOutcome(t *testing.T) {
 
 // A change of the reference, or of a copy that is there to read, is named.
 func TestChangesOutsideOfThePageAreNamed(t *testing.T) {
-	dir := repository(t)
-	_, _, stderr := lab(t, "start", "04")
-	require.Empty(t, stderr)
-	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
+	dir := begun(t, labtest.Reference)
 	labtest.Write(t, filepath.Join(dir, labtest.Page), labtest.Reference+"\n// newer\n")
 	labtest.Write(t, filepath.Join(dir, "workshop/work/04-counter/gear/other.go"), "package gear\n\nfunc broken() {\n")
 	code, stdout, _ := lab(t, "test", "04")
@@ -206,10 +215,6 @@ func TestWrongUsageHasExitCode2(t *testing.T) {
 	code, _, stderr := lab(t, "watch", "04")
 	assert.Equal(t, 2, code)
 	assert.Equal(t, "lab: watch needs a terminal; type: lab test 04\n", stderr)
-	require.NoError(t, os.Remove(yours))
-	code, _, stderr = lab(t, "test", "04")
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, yours+" is gone")
 
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "workshop/labs")))
 	code, _, stderr = lab(t, "list")
@@ -223,16 +228,13 @@ func TestWrongUsageHasExitCode2(t *testing.T) {
 
 // A lab that has been started is not started again by mistake.
 func TestALabUnderWayIsKept(t *testing.T) {
-	dir := repository(t)
-	_, _, stderr := lab(t, "start", "04")
-	require.Empty(t, stderr)
-	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
+	dir := begun(t, labtest.Reference)
 	code, stdout, _ := lab(t, "test", "04")
 	require.Zero(t, code, stdout)
 	before, err := course.FolderIn(dir).Progress()
 	require.NoError(t, err)
 
-	code, stdout, stderr = lab(t, "start", "04")
+	code, stdout, stderr := lab(t, "start", "04")
 	assert.Equal(t, 2, code)
 	assert.Empty(t, stdout)
 	assert.Equal(t, "lab: lab 04 is under way, and your page is "+yours+
@@ -245,32 +247,20 @@ func TestALabUnderWayIsKept(t *testing.T) {
 	assert.Equal(t, before, after)
 }
 
-// mistaken tests a page that adds in another way, and fails.
-func mistaken(t *testing.T, adds string) {
-	t.Helper()
-	dir := repository(t)
-	_, _, stderr := lab(t, "start", "04")
-	require.Empty(t, stderr)
-	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "c.n += n", adds, 1))
-	code, stdout, _ := lab(t, "test", "04")
-	require.Equal(t, 1, code, stdout)
-}
-
-// A failure about which the lab has no hint gets a general one, which says so.
+// A failure about which the lab has no hint gets a general one, which says so. The last test of a
+// page that does not compile has no failure to hint at.
 func TestAFailureWithoutAHint(t *testing.T) {
-	mistaken(t, "if c.n != n {\n\t\tc.n += n\n\t}")
-	_, stdout, _ := lab(t, "hint", "04")
-	assert.Equal(t, "No hint is about this failure. A general one:\nHint 1 of 3:\none\n", stdout)
-}
-
-// The last test of a page that does not compile has no failure to hint at.
-func TestAHintIsNotUsedOnAPageThatDoesNotCompile(t *testing.T) {
-	mistaken(t, "c.m += n")
-	_, stdout, _ := lab(t, "hint", "04")
-	assert.Equal(t, "The page did not compile in the last test; \"lab test 04\" shows the errors.\n"+
-		"This call used none of the three hints. The next one shows hint 1.\n", stdout)
-	_, stdout, _ = lab(t, "hint", "04")
-	assert.Equal(t, "Hint 1 of 3:\none\n", stdout)
+	for adds, want := range map[string]string{
+		"if c.n != n {\n\t\tc.n += n\n\t}": "No hint is about this failure. A general one:\nHint 1 of 3:\none\n",
+		"c.m += n": "The page did not compile in the last test; \"lab test 04\" shows the errors.\n" +
+			"This call used none of the three hints. The next one shows hint 1.\n",
+	} {
+		begun(t, adding(adds))
+		code, stdout, _ := lab(t, "test", "04")
+		require.Equal(t, 1, code, stdout)
+		_, stdout, _ = lab(t, "hint", "04")
+		assert.Equal(t, want, stdout)
+	}
 }
 
 // A work folder that cannot be used is an environment error, which names it.
@@ -312,11 +302,8 @@ func TestLabsAreCompleted(t *testing.T) {
 }
 
 func TestOneFunctionIsNotMany(t *testing.T) {
-	dir := repository(t)
-	manifest := filepath.Join(dir, "workshop/labs/04-counter/lab.yaml")
-	text, err := os.ReadFile(manifest)
-	require.NoError(t, err)
-	labtest.Write(t, manifest, strings.Replace(string(text), "write: [Counter.Add, Counter.Value]", "write: [Counter.Add]", 1))
+	repository(t)
+	labtest.Replace(t, "workshop/labs/04-counter/lab.yaml", "write: [Counter.Add, Counter.Value]", "write: [Counter.Add]")
 	_, stdout, stderr := lab(t, "start", "04")
 	assert.Contains(t, stdout, yours+" is yours: 1 function to write.\n", stderr)
 }

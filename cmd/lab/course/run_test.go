@@ -23,18 +23,8 @@ import (
 	"orrery/internal/observe/web/view"
 )
 
-// solved is the small repository with the reference as the learner's page.
-func solved(t *testing.T) (dir string) {
-	t.Helper()
-	dir = repository(t)
-	_, _, stderr := lab(t, "start", "04")
-	require.Empty(t, stderr)
-	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
-	return dir
-}
-
 func TestWrongUsageOfRun(t *testing.T) {
-	solved(t)
+	begun(t, labtest.Reference)
 	for want, args := range map[string]string{
 		`--scene and --bench exclude each other (see "lab run --help")`: "04 --scene --bench",
 		`--keep and --build exclude each other (see "lab run --help")`:  "04 --keep --build x",
@@ -51,7 +41,7 @@ func TestWrongUsageOfRun(t *testing.T) {
 }
 
 func TestTheProgramIsKept(t *testing.T) {
-	dir := solved(t)
+	dir := begun(t, labtest.Reference)
 	code, stdout, stderr := lab(t, "run", "04", "--build", "mine")
 	assert.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "mine has your page in it.\n")
@@ -59,7 +49,7 @@ func TestTheProgramIsKept(t *testing.T) {
 }
 
 func TestTheWholeRuntimeNamesItsPages(t *testing.T) {
-	dir := solved(t)
+	dir := begun(t, labtest.Reference)
 	code, stdout, _ := lab(t, "test", "04")
 	require.Zero(t, code, stdout)
 	code, stdout, _ = lab(t, "run", "--all")
@@ -72,11 +62,14 @@ func TestTheWholeRuntimeNamesItsPages(t *testing.T) {
 	_, stdout, _ = lab(t, "run", "--all")
 	assert.Contains(t, stdout, "Your page of lab 04, as it is now, has not passed its tests,\n")
 
-	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "\tc.n += n // the reference does it so\n", "\tpanic(\"lab 04: Counter.Add is yours to write\")\n", 1))
+	labtest.Write(t, filepath.Join(dir, yours), adding(unwritten))
 	code, stdout, _ = lab(t, "run", "--all")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stdout, "still to write: Counter.Add")
 }
+
+// unwritten is what a stub does.
+const unwritten = `panic("lab 04: Counter.Add is yours to write")`
 
 func TestTheFormOfAPageInTheBenchmark(t *testing.T) {
 	assert.Equal(t, "textbook", benchForm(course.Run{}))
@@ -222,21 +215,15 @@ func (p *page) get(path string, more url.Values) string {
 // the last line of one that is not written is its panic. The page stays until a signal.
 func TestRunShowsTheView(t *testing.T) {
 	for name, c := range map[string]struct {
-		solve  func(string) string
-		reason string
-		code   int
+		page, reason string
+		code         int
 	}{
-		"the solution": {func(text string) string { return text }, `"reason":"stopped"`, 0},
-		"a stub": {func(text string) string {
-			return strings.Replace(text, "\tc.n += n // the reference does it so\n", "\tpanic(\"lab 04: Counter.Add is yours to write\")\n", 1)
-		}, `"reason":"panic: lab 04: Counter.Add is yours to write"`, 1},
+		"the solution": {labtest.Reference, `"reason":"stopped"`, 0},
+		"a stub":       {adding(unwritten), `"reason":"panic: lab 04: Counter.Add is yours to write"`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := repository(t)
+			dir := begun(t, c.page)
 			labtest.Write(t, filepath.Join(dir, "cmd/orrery/main.go"), tracing)
-			_, _, stderr := lab(t, "start", "04")
-			require.Empty(t, stderr)
-			labtest.Write(t, yours, c.solve(labtest.Reference))
 			p := openPage(t, "run", "04", "--view", "--no-open")
 
 			lines := strings.Split(strings.TrimSpace(p.get("/trace", nil)), "\n")
@@ -260,7 +247,7 @@ func TestRunShowsTheView(t *testing.T) {
 }
 
 func TestWrongUsageOfRunWithTheView(t *testing.T) {
-	dir := solved(t)
+	dir := begun(t, labtest.Reference)
 	for want, args := range map[string]string{
 		"--view and --build exclude each other":              "04 --view --build x",
 		"--view and --bench exclude each other":              "04 --view --bench",
@@ -272,10 +259,7 @@ func TestWrongUsageOfRunWithTheView(t *testing.T) {
 		assert.Equal(t, 2, code, args)
 		assert.Contains(t, stderr, "lab: "+want, args)
 	}
-	manifest := filepath.Join(dir, "workshop/labs/04-counter/lab.yaml")
-	text, err := os.ReadFile(manifest)
-	require.NoError(t, err)
-	labtest.Write(t, manifest, string(text)+"run: {program: cmd/orrery}\n")
+	labtest.Replace(t, filepath.Join(dir, "workshop/labs/04-counter/lab.yaml"), "hints:", "run: {program: cmd/orrery}\nhints:")
 	code, _, stderr := lab(t, "run", "04", "--view")
 	assert.Equal(t, 2, code)
 	assert.Equal(t, "lab: lab 04 runs a program of its own, and the view shows orrery run\n", stderr)

@@ -2,7 +2,6 @@ package course
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,19 +28,14 @@ func onTerminal(t *testing.T, input string, args ...string) (code int, stdout, s
 
 // A narrow terminal gets narrow texts. Where there is none, lines stay as they are.
 func TestATerminalGetsLinesThatFit(t *testing.T) {
-	dir := repository(t)
-	manifest := filepath.Join(dir, "workshop/labs/04-counter/lab.yaml")
-	text, err := os.ReadFile(manifest)
-	require.NoError(t, err)
-	labtest.Write(t, manifest, strings.Replace(string(text), "{en: one,", "{en: 'What must hold after each call of Add and of Value?',", 1))
-	_, _, stderr := lab(t, "start", "04")
-	require.Empty(t, stderr)
+	dir := begun(t, "")
+	labtest.Replace(t, filepath.Join(dir, "workshop/labs/04-counter/lab.yaml"), "{en: one,", "{en: 'What must hold after each call of Add and of Value?',")
 	want := "Hint 1 of 3:\r\nWhat must hold after each call\r\nof Add and of Value?\r\n"
 	outside, inside := programtest.Terminal(t, 30)
 	assert.Zero(t, program.Run(newRoot(), []string{"hint", "04"}, inside, io.Discard, error.Error))
 	require.NoError(t, inside.Close()) // so that reading less than is wanted is an error
 	shown := make([]byte, len(want))
-	_, err = io.ReadFull(outside, shown)
+	_, err := io.ReadFull(outside, shown)
 	require.NoError(t, err)
 	assert.Equal(t, want, string(shown))
 }
@@ -62,7 +56,7 @@ func TestStartAsksWhatWasNeverAnswered(t *testing.T) {
 
 // The key v shows the lab under watch in the browser. Ctrl-C ends that and not the watch.
 func TestWatchShowsTheView(t *testing.T) {
-	dir := solved(t)
+	dir := begun(t, labtest.Reference)
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
 	labtest.Write(t, filepath.Join(dir, "cmd/orrery/main.go"), tracing)

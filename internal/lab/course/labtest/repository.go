@@ -4,6 +4,7 @@ package labtest
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -124,10 +125,6 @@ hints:
     - {is: "0", en: None., zh-CN: 没有。, belief: {en: Keys vanish., zh-CN: 键会消失。}}
   why: {en: A key waits once., zh-CN: 一个键只等一次。}
 `,
-	"workshop/labs/04-counter/README.md": "# Lab 04: Counter\n\n## You will be able to\n## Words\n## Code " +
-		"map\n## Do\n## Check\n## See it\n",
-	"workshop/labs/04-counter/README.zh-CN.md": "# 实验 04：计数器\n\n## 学完之后你能\n## 术语\n" +
-		"## 代码地图\n## 动手\n## 检验\n## 亲眼看看\n",
 	"cmd/orrery/main.go": "package main\n\nimport \"orrery/gear\"\n\n" +
 		"func main() { println(gear.Twice(&gear.Counter{}, 1)) }\n",
 }
@@ -158,4 +155,13 @@ func Write(t testing.TB, path, text string) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	os.Remove(path)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// Replace replaces a text in a file, which must have it.
+func Replace(t testing.TB, path, text, by string) {
+	t.Helper()
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(before), text)
+	Write(t, path, strings.Replace(string(before), text, by, 1))
 }
