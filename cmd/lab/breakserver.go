@@ -8,17 +8,14 @@ import (
 	"time"
 
 	"orrery/cmd/lab/serve"
-	"orrery/controller/gears"
-	"orrery/informer"
+	"orrery/cmd/orrery/controllers"
+	"orrery/controller/manager"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/causes"
-	"orrery/nsctl"
-	nsctlfast "orrery/nsctl/fast"
+	"orrery/internal/observe/logs"
 	"orrery/restclient"
-	"orrery/restclient/api"
 	"orrery/restclient/credentials"
-	"orrery/restclient/discovery"
 	"orrery/restclient/kubeconfig"
 	"orrery/wait"
 )
@@ -109,21 +106,10 @@ func inMemory(ctx context.Context, f causes.Fixture, out io.Writer) error {
 
 // runController runs the namespace controller until the end of the context.
 func runController(ctx context.Context, client *restclient.Client) {
-	typed := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	namespaces := informer.NewSharedIndexInformer(typed,
-		informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](gears.Set{})})
-	controller, err := nsctl.NewController(nsctl.Config{
-		Informer: namespaces,
-		Deleter: nsctlfast.NewDeleter(nsctl.DeleterConfig{
-			Namespaces: typed, Content: nsctl.NewContentClient(client),
-			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
-		}),
-	})
+	chosen, err := manager.Choose(controllers.Descriptors(controllers.Options{}), []string{controllers.NamespaceController})
 	if err != nil {
-		panic("lab break: " + err.Error()) // the configuration is constant
+		panic("lab break: " + err.Error()) // the name is constant
 	}
-	var running wait.Group
-	running.StartWithContext(ctx, func(ctx context.Context) { _ = namespaces.Run(ctx) })
-	running.StartWithContext(ctx, controller.Run)
-	running.Wait()
+	logger := logs.New(logs.Config{Writer: io.Discard})
+	_ = manager.NewManager(manager.Shared{Client: client, Logger: logger}, chosen).Run(ctx)
 }

@@ -124,7 +124,14 @@ func tellNothing(t *testing.T, user string, args ...string) {
 		Groups: []string{apiserver.GroupMasters}}}})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, server.Stop(context.Background())) }()
-	admin := adminOf(server)
+	admin := func(method, path, body string) string {
+		request := httptest.NewRequest(method, path, strings.NewReader(body))
+		request.Header.Set("Authorization", "Bearer "+server.Token())
+		request.Header.Set("Content-Type", "application/json")
+		answer := httptest.NewRecorder()
+		server.Handler().ServeHTTP(answer, request)
+		return answer.Body.String()
+	}
 	for _, name := range []string{"blue", "red"} {
 		admin("POST", "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
 		admin("POST", "/api/v1/namespaces/"+name+"/secrets", `{"metadata":{"name":"s"},"stringData":{"password":"`+canary+`"}}`)

@@ -16,15 +16,13 @@ import (
 // Every log line of a pass carries its reconcile ID, including the lines of the requests it
 // makes. This is enough to follow one namespace when many are worked on at once.
 func TestEveryLineOfAPassCarriesItsID(t *testing.T) {
-	admin, kubeconfig := secured(t)
+	path := builtIn(t)
 	const many = 8
 	for i := range many {
-		admin("POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":"n%d"}}`, i))
-		admin("POST", fmt.Sprintf("/api/v1/namespaces/n%d/configmaps", i), `{"metadata":{"name":"c","finalizers":["example.com/hold"]}}`)
-		admin("DELETE", fmt.Sprintf("/api/v1/namespaces/n%d", i), "")
+		hold(t, path, fmt.Sprint("n", i))
 	}
 	var stderr clustertest.Buffer
-	stop, ended := startOrrery(t, &stderr, "--kubeconfig", kubeconfig, "-v3", "--log-format=json",
+	stop, ended := startOrrery(t, &stderr, "--kubeconfig", path, "-v3", "--log-format=json",
 		"--metrics-port=0", "--allow-second-controller", "--namespace-deletion-grace-period=0")
 	await(t, func() bool {
 		return strings.Count(stderr.String(), `"content remains, finalizers of other controllers hold it"`) >= many

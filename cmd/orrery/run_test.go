@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
@@ -108,28 +107,6 @@ func startProgram(t *testing.T, stdout, stderr io.Writer, args ...string) (stop 
 	go func() { done <- root.ExecuteContext(ctx) }()
 	t.Cleanup(cancel)
 	return cancel, done
-}
-
-// adminOf returns a function that sends a request as the administrator and returns the answer.
-func adminOf(server *apiserver.Server) func(method, path, body string) string {
-	return func(method, path, body string) string {
-		request := httptest.NewRequest(method, path, strings.NewReader(body))
-		request.Header.Set("Authorization", "Bearer "+server.Token())
-		request.Header.Set("Content-Type", "application/json")
-		answer := httptest.NewRecorder()
-		server.Handler().ServeHTTP(answer, request)
-		return answer.Body.String()
-	}
-}
-
-// secured is a server in memory that speaks TLS: the administrator's requests, and its kubeconfig.
-func secured(t *testing.T) (admin func(method, path, body string) string, kubeconfig string) {
-	t.Helper()
-	server, err := apiserver.New(apiserver.Config{})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
-	url := serveTLS(t, server.Handler())
-	return adminOf(server), writeTLSKubeconfig(t, url, `{"token":"`+server.Token()+`"}`)
 }
 
 // forbidden refuses every request.

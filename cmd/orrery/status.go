@@ -28,8 +28,8 @@ type statusOptions struct {
 
 // The exit codes of "orrery status".
 const (
-	statusUnhealthy = program.Exit(1)
-	statusUnknown   = program.Exit(2)
+	statusUnhealthy = 1
+	statusUnknown   = 2
 )
 
 const outputText = "text"
@@ -55,28 +55,21 @@ Exit codes:
 
   # for scripts, with the seconds that each namespace has been terminating
   orrery status --context staging -o json`,
-		Args: func(command *cobra.Command, args []string) error {
-			if err := program.NoArguments(command, args); err != nil {
-				return cannotTell(command, err)
-			}
-			return nil
-		},
+		Args: program.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := options.check(); err != nil {
-				return cannotTell(command, program.UsageError{Command: command.CommandPath(), Err: err})
+				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
 			ctx, cancel := context.WithTimeout(command.Context(), statusTimeout)
 			defer cancel()
 			report, err := options.report(ctx, command.ErrOrStderr())
 			if err != nil {
-				return cannotTell(command, err)
+				return program.CodedError{Err: err, Code: statusUnknown}
 			}
-			return options.print(command, report)
+			return options.print(command.OutOrStdout(), report)
 		},
 	}
-	command.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return cannotTell(command, program.UsageError{Command: command.CommandPath(), Err: program.FlagError(err)})
-	})
+	program.SetUsageCode(command, statusUnknown)
 	options.addTo(command.Flags())
 	program.CompleteChoices(command)
 	completeCluster(command)
@@ -120,26 +113,20 @@ func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*cluster.
 	return report, nil
 }
 
-func (o *statusOptions) print(command *cobra.Command, report *cluster.Status) error {
+func (o *statusOptions) print(stdout io.Writer, report *cluster.Status) error {
 	var err error
 	if o.output == outputJSON {
-		encoder := json.NewEncoder(command.OutOrStdout())
+		encoder := json.NewEncoder(stdout)
 		encoder.SetIndent("", "  ")
 		err = encoder.Encode(report)
 	} else {
-		err = report.WriteText(command.OutOrStdout(), o.limit)
+		err = report.WriteText(stdout, o.limit)
 	}
 	switch {
-	case err != nil:
-		return cannotTell(command, fmt.Errorf("the output cannot be written: %w", err))
+	case err != nil: // not wrapped, because [program.Run] gives it the exit code 1
+		return program.CodedError{Err: fmt.Errorf("the output cannot be written: %v", err), Code: statusUnknown}
 	case len(report.Problems) > 0:
-		return statusUnhealthy
+		return program.Exit(statusUnhealthy)
 	}
 	return nil
-}
-
-// cannotTell prints why the status is unknown.
-func cannotTell(command *cobra.Command, err error) error {
-	program.LastWord(command.ErrOrStderr(), command.Root().Name(), explain(err))
-	return statusUnknown
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"orrery/internal/app/program"
 	"orrery/internal/why"
@@ -159,7 +158,7 @@ func (o *whyOptions) run(command *cobra.Command, args []string) error {
 	switch {
 	case o.explain != "":
 		cause, _ := why.Lookup(o.explain)
-		return cause.WriteExplanation(stdout, terminalWidth(stdout))
+		return cause.WriteExplanation(stdout, program.Width(stdout))
 	case o.from != "":
 		evidence, err := why.Load(o.from)
 		if err != nil {
@@ -218,7 +217,7 @@ func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
 	case outputYAML:
 		return why.WriteYAML(stdout, report)
 	}
-	if err := report.WriteText(stdout, o.output == outputWide, terminalWidth(stdout)); err != nil {
+	if err := report.WriteText(stdout, o.output == outputWide, program.Width(stdout)); err != nil {
 		return err
 	}
 	plan := why.Plan(report)
@@ -271,19 +270,6 @@ func (o *whyOptions) collectOptions() collect.Options {
 		options.Interval = -1
 	}
 	return options
-}
-
-// terminalWidth returns the width of the terminal that w is; 0 if it is none.
-func terminalWidth(w io.Writer) int {
-	file, ok := program.Underlying(w).(*os.File)
-	if !ok {
-		return 0
-	}
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
 }
 
 // pluginName is the name of a file with this program that kubectl runs as its command

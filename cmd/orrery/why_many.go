@@ -44,7 +44,7 @@ func (o *whyOptions) judgeAll(ctx context.Context, stdout io.Writer, client *res
 	case outputYAML:
 		err = why.WriteYAML(stdout, reports)
 	default:
-		err = reports.WriteText(stdout, terminalWidth(stdout))
+		err = reports.WriteText(stdout, program.Width(stdout))
 		if err == nil && o.fix {
 			err = why.WritePlan(stdout, why.Plan(reports.Reports...))
 		}

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"orrery/internal/app/program"
 	"orrery/internal/lab/course"
@@ -241,17 +240,7 @@ func bare(w io.Writer) io.Writer {
 }
 
 // columns returns the width of the terminal that w writes to, or 0 if it is none.
-func columns(w io.Writer) int {
-	file, ok := bare(w).(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return 0
-	}
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
-}
+func columns(w io.Writer) int { return program.Width(bare(w)) }
 
 // paragraph returns a text that is wrapped for the terminal, if that has less than the usual width.
 func (s *session) paragraph(t words.Text) string {

@@ -89,6 +89,19 @@ func (o *Output) Err() error {
 // that. Broken network connections send it too, so the signal itself has no meaning.
 func OutlivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
+// Width returns the width of the terminal that w is; 0 if it is none.
+func Width(w io.Writer) int {
+	file, ok := Underlying(w).(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
 // WantsColor reports whether w is a terminal whose user has not disabled color
 // (https://no-color.org).
 func WantsColor(w io.Writer) bool {

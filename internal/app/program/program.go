@@ -4,10 +4,11 @@
 // ([UsageError]). The exit code is 0 on success, 1 on failure (including output that cannot be
 // written), and 130 after Ctrl-C. A mistake on the command line is a failure unless [SetUsageCode]
 // gives it another code; a command may have others ([Exit]). A failure ends with one line on
-// standard error, without secrets ([LastWord]).
+// standard error, without secrets.
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,7 @@ func Run(root *cobra.Command, args []string, stdout, stderr io.Writer, explain f
 	root.SetOut(out)
 	root.SetErr(stderr)
 	Prepare(root)
-	err := root.ExecuteContext(context.Background())
+	called, err := root.ExecuteContextC(context.Background())
 	if failed := out.Err(); failed != nil && (err == nil || errors.Is(err, failed)) && !errors.Is(failed, syscall.EPIPE) {
 		err = fmt.Errorf("the output cannot be written: %w", failed)
 	}
@@ -69,35 +70,27 @@ func Run(root *cobra.Command, args []string, stdout, stderr io.Writer, explain f
 	if exit, ok := errors.AsType[Exit](err); ok {
 		return int(exit)
 	}
-	LastWord(stderr, root.DisplayName(), explain(err))
+	fmt.Fprintln(stderr, root.DisplayName()+": "+restclient.Redact(explain(err)))
 	if errors.Is(err, ErrInterrupted) {
 		return ExitInterrupted
 	}
 	if coded, ok := errors.AsType[CodedError](err); ok {
 		return coded.Code
 	}
-	if _, wrong := errors.AsType[UsageError](err); wrong && root.Annotations[usageCode] != "" {
-		code, _ := strconv.Atoi(root.Annotations[usageCode])
+	if _, wrong := errors.AsType[UsageError](err); wrong {
+		code, _ := strconv.Atoi(cmp.Or(called.Annotations[usageCode], root.Annotations[usageCode], "1"))
 		return code
 	}
 	return 1
 }
 
-// LastWord writes the last line of the program, without secrets.
-func LastWord(stderr io.Writer, name, sentence string) {
-	fmt.Fprintln(stderr, name+": "+restclient.Redact(sentence))
-}
-
-// usageCode is the annotation of a root with the exit code of a [UsageError].
+// usageCode is the annotation of a command with the exit code of a [UsageError].
 const usageCode = "usage-code"
 
-// SetUsageCode makes a program end with this exit code in place of 1 after a mistake on its command
-// line.
-func SetUsageCode(root *cobra.Command, code int) {
-	if root.Annotations == nil {
-		root.Annotations = map[string]string{}
-	}
-	root.Annotations[usageCode] = strconv.Itoa(code)
+// SetUsageCode makes a command, or with a root all its commands, end with this exit code in place of
+// 1 after a mistake on the command line.
+func SetUsageCode(command *cobra.Command, code int) {
+	command.Annotations = map[string]string{usageCode: strconv.Itoa(code)}
 }
 
 // Prepare makes a tree of commands ready to run. The root's output must have been set.
