@@ -26,9 +26,9 @@ const (
 
 // breakOptions are the flags of "lab break".
 type breakOptions struct {
-	random, list, hint, solve, check bool
-	server                           string
-	seed                             uint64
+	random, list, check bool
+	server              string
+	seed                uint64
 }
 
 // newBreakCommand returns "lab break": it sets up a namespace that hangs, for one of the causes
@@ -48,8 +48,8 @@ Some causes, such as a node without power, cannot be repaired through the API.
 Each is represented by a ConfigMap in the namespace machine-room: deleting it is
 the repair.
 
-In another terminal, --hint, --solve and --check take the kubeconfig of the
-running "lab break" with --server.
+In another terminal, --check takes the kubeconfig of the running "lab break" by
+--server.
 
 Ids joined by "+" set up several causes in one namespace. "first" and "second"
 are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
@@ -79,35 +79,23 @@ are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
 	flags := command.Flags()
 	flags.BoolVar(&o.random, "random", false, "choose the cause at random, and do not say which")
 	flags.BoolVar(&o.list, "list", false, "list the causes")
-	flags.BoolVar(&o.hint, "hint", false, "print the next hint")
-	flags.BoolVar(&o.solve, "solve", false, "repair it")
 	flags.BoolVar(&o.check, "check", false, "check the repair: exit code 0 if it passes, 1 if not")
 	flags.Uint64Var(&o.seed, "seed", 1, fmt.Sprintf("the `number` of the two namespaces of lab 13, 1 to %d; as in verdict.yaml", causes.Seeds))
-	flags.StringVar(&o.server, "server", "",
-		"the `kubeconfig` of a \"lab break\" that is running, for --hint, --solve and --check")
+	flags.StringVar(&o.server, "server", "", "the `kubeconfig` of a \"lab break\" that is running, for --check")
 	program.CompleteFiles(command, "server")
 	return command
 }
 
-// later reports whether the command is about a situation that is set up already.
-func (o *breakOptions) later() bool { return o.hint || o.solve || o.check }
-
 // chosen returns the fixture to set up; nil if the server says which, or for --list.
 func (o *breakOptions) chosen(args []string) (*causes.Fixture, error) {
-	asked := 0
-	for _, flag := range []bool{o.random, o.list, o.hint, o.solve, o.check} {
-		if flag {
-			asked++
-		}
-	}
 	switch {
-	case asked > 1:
-		return nil, errors.New("--random, --list, --hint, --solve and --check exclude each other")
-	case o.later() != (o.server != ""):
-		return nil, errors.New(`--hint, --solve and --check need --server and the kubeconfig of a "lab break"`)
+	case o.random && o.list || o.random && o.check || o.list && o.check:
+		return nil, errors.New("--random, --list and --check exclude each other")
+	case o.check != (o.server != ""):
+		return nil, errors.New(`--check needs --server and the kubeconfig of a "lab break"`)
 	case o.seed < 1 || o.seed > causes.Seeds:
 		return nil, fmt.Errorf("--seed must be a number from 1 to %d", causes.Seeds)
-	case o.list || o.later() && len(args) == 0:
+	case o.list || o.check && len(args) == 0:
 		return nil, nil
 	case o.random && len(args) > 0:
 		return nil, errors.New("--random and a cause exclude each other")
@@ -140,7 +128,7 @@ func (o *breakOptions) run(ctx context.Context, fixture *causes.Fixture, out io.
 			fmt.Fprintf(out, "%s  %s\n", cause.ID, cause.Title)
 		}
 		return nil
-	case !o.later():
+	case !o.check:
 		return inMemory(ctx, *fixture, out)
 	}
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: o.server})
@@ -160,60 +148,29 @@ func (o *breakOptions) run(ctx context.Context, fixture *causes.Fixture, out io.
 	case fixture != nil && fixture.ID != f.ID:
 		return program.CodedError{Err: fmt.Errorf("another cause than %s is set up on this server", fixture.ID), Code: exitUsage}
 	}
-	if err := o.after(w, f, out); ctx.Err() == nil {
+	if err := check(w, f, out); ctx.Err() == nil {
 		return err
 	}
 	return program.Stopped(ctx)
 }
 
-// after is what is done about a situation that is set up.
-func (o *breakOptions) after(w *causes.World, f causes.Fixture, out io.Writer) error {
-	switch {
-	case o.hint:
-		number, err := w.NextHint()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(out, hint(f, number))
-	case o.solve:
-		f.Solve(w)
-		if w.Err() == nil {
-			fmt.Fprintf(out, "repaired: %s\n", titleOf(f))
-		}
-	default:
-		problems := f.Intact(w)
-		if w.Err() != nil {
-			return w.Err()
-		}
-		for _, problem := range problems {
-			fmt.Fprintf(out, "✘ %s\n", problem)
-		}
-		if len(problems) > 0 {
-			return program.Exit(exitFailed)
-		}
-		fmt.Fprintf(out, "✔ the namespace is gone, and nothing was stranded or damaged: %s\n", titleOf(f))
-		if w.Excluded() {
-			fmt.Fprintf(out, "· the webhook policy still leaves %s out: remove the exclusion, because a new namespace of that name would not be checked\n", causes.Namespace)
-		}
+// check checks the repair of a situation.
+func check(w *causes.World, f causes.Fixture, out io.Writer) error {
+	problems := f.Intact(w)
+	if w.Err() != nil {
+		return w.Err()
+	}
+	for _, problem := range problems {
+		fmt.Fprintf(out, "✘ %s\n", problem)
+	}
+	if len(problems) > 0 {
+		return program.Exit(exitFailed)
+	}
+	fmt.Fprintf(out, "✔ the namespace is gone, and nothing was stranded or damaged: %s\n", titleOf(f))
+	if w.Excluded() {
+		fmt.Fprintf(out, "· the webhook policy still leaves %s out: remove the exclusion, because a new namespace of that name would not be checked\n", causes.Namespace)
 	}
 	return w.Err()
-}
-
-// hint returns a hint about a situation; from the third on it is the answer.
-func hint(f causes.Fixture, number int) string {
-	if number == 1 {
-		return "Look at each condition of the namespace, and verify what it claims: list what is left, and what it names."
-	}
-	var lines []string
-	for _, id := range f.IDs() {
-		cause, _ := why.Lookup(id)
-		if number == 2 {
-			lines = append(lines, "What would prove it: "+cause.Proof)
-		} else {
-			lines = append(lines, fmt.Sprintf("%s: %s. %s", cause.ID, cause.Title, cause.Lesson))
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 func titleOf(f causes.Fixture) string {

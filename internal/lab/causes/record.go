@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"orrery/restclient/api"
 )
 
-// The Secret that says which situation is set up on a server, and how many hints were given. Its
-// data is base64, so that a learner does not read the answer by accident.
+// The Secret that says which situation is set up on a server. Its data is base64, so that a learner
+// does not read the answer by accident.
 const (
 	recordNamespace = allNamespaces + "/lab"
 	record          = recordNamespace + "/secrets/break"
@@ -55,7 +54,8 @@ func (w *World) Break(f Fixture) error {
 		w.err = fmt.Errorf("%s exists on this server, and the situation would use it and delete it at its end", path)
 	}
 	create(allNamespaces, named("lab"))(w)
-	create(recordNamespace+"/secrets", `{"metadata":{"name":"break"},`+recording("cause", f.ID))(w)
+	cause := base64.StdEncoding.EncodeToString([]byte(f.ID))
+	create(recordNamespace+"/secrets", `{"metadata":{"name":"break"},"data":{"cause":"`+cause+`"}}`)(w)
 	if w.err != nil {
 		return w.err
 	}
@@ -65,47 +65,16 @@ func (w *World) Break(f Fixture) error {
 
 // Broken returns the fixture that [World.Break] set up on the server.
 func (w *World) Broken() (Fixture, error) {
-	fields, err := w.recorded()
-	if err != nil {
-		return Fixture{}, err
-	}
-	f, ok := Find(fields["cause"])
-	if !ok {
-		return Fixture{}, fmt.Errorf("the Secret break in the namespace lab names no cause: %q", fields["cause"])
-	}
-	return f, nil
-}
-
-// NextHint counts a hint and returns its number, from 1.
-func (w *World) NextHint() (int, error) {
-	fields, err := w.recorded()
-	if err != nil {
-		return 0, err
-	}
-	given, _ := strconv.Atoi(fields["hints"])
-	patch(record, "{"+recording("hints", strconv.Itoa(given+1)))(w)
-	return given + 1, w.err
-}
-
-// recording is the end of a Secret with one entry.
-func recording(key, value string) string {
-	return `"data":{"` + key + `":"` + base64.StdEncoding.EncodeToString([]byte(value)) + `"}}`
-}
-
-// recorded reads the record.
-func (w *World) recorded() (map[string]string, error) {
-	var secret struct {
-		Data map[string][]byte `json:"data"`
-	}
+	var secret struct{ Data struct{ Cause []byte } }
 	w.read(record, &secret)
 	if api.IsNotFound(w.err) {
-		return nil, fmt.Errorf("no situation is set up on this server: %w", w.err)
+		return Fixture{}, fmt.Errorf("no situation is set up on this server: %w", w.err)
 	}
-	fields := map[string]string{}
-	for name, value := range secret.Data {
-		fields[name] = string(value)
+	f, ok := Find(string(secret.Data.Cause))
+	if w.err == nil && !ok {
+		return f, fmt.Errorf("the Secret break in the namespace lab names no cause: %q", secret.Data.Cause)
 	}
-	return fields, w.err
+	return f, w.err
 }
 
 // firstPass is how long a controller may take for its first pass: the grace period, and a while.

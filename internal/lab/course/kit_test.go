@@ -1,11 +1,7 @@
 package course_test
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"context"
-	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,33 +28,18 @@ func clone(t *testing.T) string {
 	return dir
 }
 
-// unpack unpacks a kit and returns the repository in it, and the modes of its files.
-func unpack(t *testing.T, file string) (repository string, modes map[string]os.FileMode) {
+// unpack unpacks a kit and returns the repository in it.
+func unpack(t *testing.T, file string) (repository string) {
 	t.Helper()
-	dir, modes := t.TempDir(), map[string]os.FileMode{}
-	f, err := os.Open(file)
-	require.NoError(t, err)
-	defer f.Close()
-	zipped, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	archive := tar.NewReader(zipped)
-	for {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return filepath.Join(dir, course.KitRoot), modes
-		}
-		require.NoError(t, err)
-		text, err := io.ReadAll(archive)
-		require.NoError(t, err)
-		labtest.Write(t, filepath.Join(dir, header.Name), string(text))
-		modes[filepath.Base(header.Name)] = header.FileInfo().Mode()
-	}
+	dir := t.TempDir()
+	output, err := exec.Command("tar", "xzf", file, "-C", dir).CombinedOutput()
+	require.NoError(t, err, string(output))
+	return filepath.Join(dir, course.KitRoot)
 }
 
-// Scripts can be run, and what is read-only can be replaced by its owner.
+// What is read-only can be replaced by its owner.
 func TestAKitHasWhatGitTracks(t *testing.T) {
 	dir := clone(t)
-	require.NoError(t, os.Chmod(filepath.Join(dir, labtest.Page), 0o755))
 	archive := filepath.Join(t.TempDir(), "go1.26.0.linux-amd64.tar.gz")
 	labtest.Write(t, archive, "Go")
 	require.NoError(t, os.Chmod(archive, 0o444))
@@ -67,7 +48,7 @@ func TestAKitHasWhatGitTracks(t *testing.T) {
 	require.NoError(t, course.WriteKit(t.Context(), kit))
 	assert.NoFileExists(t, course.PartialKit(file))
 
-	there, modes := unpack(t, file)
+	there := unpack(t, file)
 	assert.True(t, course.IsKit(there))
 	assert.False(t, course.IsKit(dir))
 	version, err := os.ReadFile(filepath.Join(there, "kit/version"))
@@ -77,9 +58,9 @@ func TestAKitHasWhatGitTracks(t *testing.T) {
 	assert.FileExists(t, filepath.Join(there, labtest.Page))
 	assert.FileExists(t, filepath.Join(there, "kit/go/go1.26.0.linux-amd64.tar.gz"))
 	assert.NoFileExists(t, filepath.Join(there, "bin/lab"))
-	assert.Equal(t, os.FileMode(0o755), modes["counter.go"])
-	assert.Equal(t, os.FileMode(0o644), modes["other.go"])
-	assert.Equal(t, os.FileMode(0o644), modes["go1.26.0.linux-amd64.tar.gz"])
+	info, err := os.Stat(filepath.Join(there, "kit/go/go1.26.0.linux-amd64.tar.gz"))
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o644), info.Mode())
 }
 
 func TestAnInterruptedKitLeavesNoFile(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"regexp"
@@ -26,19 +25,26 @@ type process struct {
 	err     error         // of the process; to be read after ended
 }
 
-// startController starts "orrery run" against the server of a kubeconfig.
-func startController(binary, kubeconfig, logFile string, arguments []string) (*process, error) {
+// startController starts "orrery run" against the server. With a trace it serves its own, at a free
+// port: the page is that of lab.
+func (p *player) startController() error {
 	address, err := freeAddress()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	_, port, _ := net.SplitHostPort(address)
-	p, err := startProcess(exec.Command(binary, append([]string{"run", "--kubeconfig", kubeconfig, "--leader-elect=false",
-		"--metrics-port", port, "--shutdown-timeout", stopLimit.String()}, arguments...)...), logFile)
-	if err == nil {
-		p.address = "http://" + address
+	arguments := append([]string{
+		"run", "--kubeconfig", p.kubeconfig, "--leader-elect=false", "--metrics-port", port,
+		"--shutdown-timeout", stopLimit.String(), "--gears", p.Run.GearSet(),
+	}, p.Run.Args...)
+	if p.Trace != nil {
+		arguments = append(arguments, "--view", "--no-open")
 	}
-	return p, err
+	p.process, err = startProcess(exec.Command(p.Program, arguments...), p.Log)
+	if err == nil {
+		p.process.address = "http://" + address
+	}
+	return err
 }
 
 // startProcess starts a program that appends its output to a file.
@@ -133,14 +139,11 @@ func (p *process) stop() (finished bool) {
 	return p.err == nil
 }
 
-// viewArguments make "orrery run" serve its trace, at a free port: the page is that of lab.
-var viewArguments = []string{"--view", "--no-open"}
-
 // traceAddress is what "orrery run --view" prints.
-var traceAddress = regexp.MustCompile(`The view: (http://\S+)`)
+var traceAddress = regexp.MustCompile(`The view: (http://[^?\s]+)(\S*)`)
 
 // follow passes the trace of a process on until the process has ended. It calls begun once, before
-// the first event or at the end.
+// the first event or at the end. The lines of a process that is killed end in the middle.
 func (p *process) follow(logFile string, to *trace.Relay, begun func()) {
 	once := sync.OnceFunc(begun)
 	defer once()
@@ -149,8 +152,15 @@ func (p *process) follow(logFile string, to *trace.Relay, begun func()) {
 	for {
 		text, _ := os.ReadFile(logFile) // it exists, and says nothing yet
 		if found := traceAddress.FindSubmatch(text); found != nil {
-			p.read(string(found[1]), to, once)
-			break
+			transport := &http.Transport{}
+			defer transport.CloseIdleConnections()
+			answer, err := (&http.Client{Transport: transport}).Get(string(found[1]) + "trace" + string(found[2]))
+			if err == nil {
+				defer answer.Body.Close()
+				_ = to.Follow(answer.Body, once)
+			}
+			<-p.ended
+			return
 		}
 		select {
 		case <-look.C:
@@ -158,23 +168,4 @@ func (p *process) follow(logFile string, to *trace.Relay, begun func()) {
 			return
 		}
 	}
-	<-p.ended
-}
-
-// read reads the lines of a page's address to their end. Those of a process that is killed end in
-// the middle.
-func (p *process) read(address string, to *trace.Relay, begun func()) {
-	page, err := url.Parse(address)
-	if err != nil {
-		return
-	}
-	page.Path = "/trace"
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	answer, err := (&http.Client{Transport: transport}).Get(page.String())
-	if err != nil {
-		return // it has ended
-	}
-	defer answer.Body.Close()
-	_ = to.Follow(answer.Body, begun)
 }

@@ -78,7 +78,9 @@ type player struct {
 
 // Play plays the script of a lab.
 func Play(ctx context.Context, config Config) (Outcome, error) {
-	p := newPlayer(config)
+	p := &player{
+		Config: config, began: time.Now(), filled: map[string]course.Fill{}, machines: map[string]string{},
+	}
 	dir, err := os.MkdirTemp("", "orrery-lab-")
 	if err != nil {
 		return Outcome{}, err
@@ -96,13 +98,7 @@ func Play(ctx context.Context, config Config) (Outcome, error) {
 		cancel()
 		p.world.Wait()
 	}()
-	return p.control(ctx, p.server.URL(), p.Run.Args)
-}
-
-func newPlayer(config Config) *player {
-	return &player{
-		Config: config, began: time.Now(), filled: map[string]course.Fill{}, machines: map[string]string{},
-	}
+	return p.control(ctx)
 }
 
 // Whole returns a run for the whole runtime: full namespaces are deleted.
@@ -117,18 +113,14 @@ func Whole() course.Run {
 	}
 }
 
-// control starts the controller with further arguments, plays the actions, and stops it.
-func (p *player) control(ctx context.Context, server string, arguments []string) (Outcome, error) {
+// control starts the controller, plays the actions, and stops it.
+func (p *player) control(ctx context.Context) (Outcome, error) {
 	err := os.WriteFile(p.Log, nil, 0o644)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if p.Run.Program == "" {
-		arguments = append([]string{"--gears", p.Run.GearSet()}, arguments...)
-		if p.Trace != nil {
-			arguments = append(arguments, viewArguments...)
-		}
-		if p.process, err = startController(p.Program, p.kubeconfig, p.Log, arguments); err != nil {
+		if err := p.startController(); err != nil {
 			return Outcome{}, err
 		}
 		if p.Trace != nil {
@@ -143,9 +135,9 @@ func (p *player) control(ctx context.Context, server string, arguments []string)
 			case <-ctx.Done():
 			}
 		}
-		p.say("run-started", p.Run.GearSet(), server)
+		p.say("run-started", p.Run.GearSet(), p.server.URL())
 		p.say("run-gears", p.process.gears())
-		if p.Keep == nil && p.server != nil {
+		if p.Keep == nil {
 			p.say("run-gears-end")
 		}
 	}
