@@ -58,14 +58,6 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 	}
 }
 
-func TestVersion(t *testing.T) {
-	for _, args := range [][]string{{"version"}, {"--version"}} {
-		code, stdout, stderr := programtest.Call(t, newRootCommand(), error.Error, args...)
-		assert.Zero(t, code, stderr)
-		assert.True(t, strings.HasPrefix(stdout, "lab version "), stdout)
-	}
-}
-
 // "lab bench sync" starts the program again as its server, which only main can do.
 func TestBenchSyncOfTheProgram(t *testing.T) {
 	self, err := os.Executable()

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/program"
+	"orrery/internal/lab/clustertest"
 	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/labtest"
 	"orrery/internal/observe/web/view"
@@ -147,22 +147,9 @@ func main() {
 // page is a run of "lab run --view" and what its page has.
 type page struct {
 	t    *testing.T
-	mu   sync.Mutex
-	out  strings.Builder
+	out  clustertest.Buffer
 	stop context.CancelFunc
 	end  chan error
-}
-
-func (p *page) Write(text []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.Write(text)
-}
-
-func (p *page) said() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.String()
 }
 
 var addressForm = regexp.MustCompile(`The view: (http://\S+)`)
@@ -175,15 +162,15 @@ func openPage(t *testing.T, args ...string) *page {
 	ctx, p.stop = context.WithCancel(t.Context())
 	root := newRoot()
 	root.SetArgs(args)
-	root.SetOut(p)
-	root.SetErr(p)
+	root.SetOut(&p.out)
+	root.SetErr(&p.out)
 	program.Prepare(root)
 	go func() { p.end <- root.ExecuteContext(ctx) }()
 	t.Cleanup(p.stop)
-	for !strings.Contains(p.said(), "The view stays until Ctrl-C") {
+	for !strings.Contains(p.out.String(), "The view stays until Ctrl-C") {
 		select {
 		case err := <-p.end:
-			t.Fatalf("it has ended: %v\n%s", err, p.said())
+			t.Fatalf("it has ended: %v\n%s", err, p.out.String())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -193,8 +180,8 @@ func openPage(t *testing.T, args ...string) *page {
 // get returns what the page's server has at a path.
 func (p *page) get(path string, more url.Values) string {
 	p.t.Helper()
-	found := addressForm.FindStringSubmatch(p.said())
-	require.NotNil(p.t, found, p.said())
+	found := addressForm.FindStringSubmatch(p.out.String())
+	require.NotNil(p.t, found, p.out.String())
 	address, err := url.Parse(found[1])
 	require.NoError(p.t, err)
 	query := address.Query()

@@ -68,10 +68,10 @@ func TestWatchShowsTheView(t *testing.T) {
 	const keys = "[v]iew"
 	p, shown := &page{t: t}, make([]byte, 4096)
 	until := func(text string) {
-		for already := len(p.said()); !strings.Contains(p.said()[already:], text); {
+		for already := len(p.out.String()); !strings.Contains(p.out.String()[already:], text); {
 			n, err := outside.Read(shown)
 			require.NoError(t, err)
-			_, _ = p.Write(shown[:n])
+			_, _ = p.out.Write(shown[:n])
 		}
 	}
 	typed := func(key string) {

@@ -87,11 +87,6 @@ func (s *session) record(lab *course.Lab, r *check.Report) error {
 	})
 }
 
-// recordFailure writes the failure that lab hint is about.
-func (s *session) recordFailure(lab *course.Lab, failed *course.FailedTest) error {
-	return s.update(lab, func(p *course.LabProgress) { p.Fail(failed) })
-}
-
 // passes reports whether all steps of a lab have passed with the learner's pages as they are now.
 func (s *session) passes(lab *course.Lab) (bool, error) {
 	progress, err := s.progress(lab)

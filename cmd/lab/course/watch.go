@@ -110,7 +110,7 @@ func (s *session) quickTest(ctx context.Context, lab *course.Lab) {
 	passed := r.Passed
 	r.Passed, r.Race = false, true // "lab test" has the last word
 	r.Print(s.OutOrStdout(), s.lang)
-	if err := s.recordFailure(lab, check.FailureOf(r)); err != nil {
+	if err := s.update(lab, func(p *course.LabProgress) { p.Fail(check.FailureOf(r)) }); err != nil {
 		fmt.Fprintln(s.OutOrStdout(), err)
 	}
 	if passed {

@@ -71,9 +71,6 @@ func (f Folder) Start(lab *Lab) (backup string, err error) {
 	if err := f.writeModule(); err != nil {
 		return "", err
 	}
-	if err := f.copyAgents(); err != nil {
-		return "", err
-	}
 	if _, err := os.Stat(f.Of(lab)); err == nil {
 		if backup, err = f.keep(lab); err != nil {
 			return "", err
@@ -85,18 +82,6 @@ func (f Folder) Start(lab *Lab) (backup string, err error) {
 		}
 	}
 	return backup, nil
-}
-
-// copyAgents copies the rules for coding assistants.
-func (f Folder) copyAgents() error {
-	text, err := os.ReadFile(filepath.Join(f.Repository, filepath.FromSlash(Agents)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return write(filepath.Join(f.Dir, filepath.Base(Agents)), text, 0o644)
 }
 
 // file is a file of a lab's folder.
@@ -166,26 +151,24 @@ func write(path string, text []byte, mode fs.FileMode) error {
 // packages.
 const moduleName = "orrery/workshop/work"
 
-// writeModule writes go.mod and go.sum: the main module's requirements, and the main module itself
-// in place. So an editor understands the learner's files, and "./..." in the repository skips them.
+// writeModule writes the rules for coding assistants, go.mod and go.sum: the main module's
+// requirements, and the main module itself in place. So an editor understands the learner's files,
+// and "./..." in the repository skips them.
 func (f Folder) writeModule() error {
-	text, err := os.ReadFile(filepath.Join(f.Repository, "go.mod"))
-	if err != nil {
-		return err
+	for _, name := range []string{Agents, "go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(f.Repository, filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		if name == "go.mod" {
+			_, rest, _ := strings.Cut(string(text), "\n")
+			text = []byte("module " + moduleName + "\n" + rest + "\nrequire orrery v0.0.0\n\nreplace orrery => ../..\n")
+		}
+		if err := write(filepath.Join(f.Dir, path.Base(name)), text, 0o644); err != nil {
+			return err
+		}
 	}
-	name, rest, _ := strings.Cut(string(text), "\n")
-	if name != "module orrery" {
-		return errors.New("go.mod does not begin with \"module orrery\"")
-	}
-	module := "module " + moduleName + "\n" + rest + "\nrequire orrery v0.0.0\n\nreplace orrery => ../..\n"
-	if err := write(filepath.Join(f.Dir, "go.mod"), []byte(module), 0o644); err != nil {
-		return err
-	}
-	sums, err := os.ReadFile(filepath.Join(f.Repository, "go.sum"))
-	if err != nil {
-		return err
-	}
-	return write(filepath.Join(f.Dir, "go.sum"), sums, 0o644)
+	return nil
 }
 
 // FindRepository returns the repository around a folder.

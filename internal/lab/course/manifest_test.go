@@ -167,11 +167,3 @@ func TestAnEditMustOccurOnce(t *testing.T) {
 		assert.ErrorContains(t, err, "not once")
 	}
 }
-
-func TestMetricLimits(t *testing.T) {
-	low, high := 1.0, 3.0
-	assert.True(t, course.Metric{}.Holds(7))
-	assert.True(t, course.Metric{AtLeast: &low, AtMost: &high}.Holds(3))
-	assert.False(t, course.Metric{AtLeast: &low}.Holds(0))
-	assert.False(t, course.Metric{AtMost: &high}.Holds(4))
-}

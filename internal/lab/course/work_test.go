@@ -32,23 +32,10 @@ func TestALabBeginsWithAStubAndWhatIsAroundIt(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, info.Mode()&0o222, "a file to read cannot be written")
 	assert.NoFileExists(t, folder.Page(lab, "gear/contract_test.go"))
+	assert.FileExists(t, filepath.Join(folder.Dir, "AGENTS.md"), "an assistant that is opened in the folder reads it")
 	module, err := os.ReadFile(filepath.Join(folder.Dir, "go.mod"))
 	require.NoError(t, err)
 	assert.Equal(t, "module orrery/workshop/work\n\ngo 1.26.0\n\nrequire orrery v0.0.0\n\nreplace orrery => ../..\n", string(module))
-}
-
-// An assistant that is opened in the folder reads its rules there.
-func TestTheFolderHasTheRulesForAssistants(t *testing.T) {
-	repository := labtest.Repository(t)
-	lab, folder := labtest.Lab(t, repository), course.FolderIn(repository)
-	for _, rules := range []string{"first", "changed"} {
-		labtest.Write(t, filepath.Join(repository, filepath.FromSlash(course.Agents)), rules)
-		_, err := folder.Start(lab)
-		require.NoError(t, err)
-		read, err := os.ReadFile(filepath.Join(folder.Dir, "AGENTS.md"))
-		require.NoError(t, err)
-		assert.Equal(t, rules, string(read))
-	}
 }
 
 func TestAnEarlierFolderIsKept(t *testing.T) {
