@@ -146,15 +146,7 @@ func (d *documents) describe(path string, troubled troubledVersions) (document, 
 	return made, true
 }
 
-// pathOf returns the path of a version without the first slash: "api/v1", "apis/apps/v1".
-func pathOf(gv api.GroupVersion) string {
-	if gv.Group == "" {
-		return "api/" + gv.Version
-	}
-	return "apis/" + gv.String()
-}
-
-// versionAt parses the output of pathOf; it returns the zero value for other paths.
+// versionAt parses the output of resources.PathOf; it returns the zero value for other paths.
 func versionAt(path string) api.GroupVersion {
 	switch parts := strings.Split(path, "/"); {
 	case len(parts) == 2 && parts[0] == "api":

@@ -50,9 +50,9 @@ func newDiscovery(catalogue []resources.Group, troubled troubledVersions, server
 		for _, v := range g.Versions {
 			gv := api.GroupVersion{Group: g.Name, Version: v.Version}
 			if v.Unavailable {
-				d.stale[pathOf(gv)] = true
+				d.stale[resources.PathOf(gv)] = true
 			} else {
-				d.byPath[pathOf(gv)] = encodeDocument(resourceList(gv, v))
+				d.byPath[resources.PathOf(gv)] = encodeDocument(resourceList(gv, v))
 			}
 		}
 		if g.Name == "" {

@@ -28,7 +28,7 @@ type watchFaults struct {
 const remembered = 64
 
 func (x *exchange) newWatchFaults(streaming bool) watchFaults {
-	t := watchFaults{set: x.server.faults, request: x.fault(), interrupt: -1}
+	t := watchFaults{set: x.server.faults, request: x.info.Request, interrupt: -1}
 	if streaming {
 		t.interrupt = t.set.Interrupts(t.request)
 	}
@@ -80,7 +80,7 @@ func (x *exchange) readFault(t registry.Target) error {
 	if x.info.Verb == "create" {
 		return nil
 	}
-	asked := x.fault()
+	asked := x.info.Request
 	if t.Definition.Custom {
 		if failed := x.server.faults.Unconverted(asked, t.Definition.Kind); failed != nil {
 			return failed

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/resources"
 )
 
@@ -26,7 +25,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
 	defer func() {
 		broken := x.recover(recover())
-		s.trace.requestDone(x.describe(), RequestResult{Code: x.w.code, Bytes: x.w.bytes, Duration: time.Since(begun)})
+		if done := s.trace.RequestDone; done != nil {
+			done(x.describe(), RequestResult{Code: x.w.code, Bytes: x.w.bytes, Duration: time.Since(begun)})
+		}
 		if broken {
 			panic(http.ErrAbortHandler)
 		}
@@ -47,7 +48,9 @@ func (x *exchange) recover(value any) (broken bool) {
 	if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		return x.w.code != http.StatusSwitchingProtocols
 	}
-	x.server.trace.panicked(x.describe(), value, debug.Stack())
+	if panicked := x.server.trace.Panicked; panicked != nil {
+		panicked(x.describe(), value, debug.Stack())
+	}
 	if x.w.begun() {
 		return x.w.code != http.StatusSwitchingProtocols
 	}
@@ -67,12 +70,15 @@ func (x *exchange) serve() error {
 	if x.user, err = impersonate(user, x.r.Header); err != nil {
 		return err
 	}
-	x.server.trace.requestStarted(x.describe())
-	if refused := x.server.authorize(x.user, x.fault()); refused != nil {
+	x.info.User = x.user.Name
+	if started := x.server.trace.RequestStarted; started != nil {
+		started(x.describe())
+	}
+	if refused := x.server.authorize(x.info.Request); refused != nil {
 		x.w.Header().Set("X-Content-Type-Options", "nosniff")
 		return refused
 	}
-	if refused := x.server.faults.Before(x.r.Context(), x.fault()); refused != nil {
+	if refused := x.server.faults.Before(x.r.Context(), x.info.Request); refused != nil {
 		return refused
 	}
 	if err := x.r.Context().Err(); err != nil {
@@ -134,16 +140,6 @@ func (x *exchange) negotiate(rules formRules) error {
 		return resources.NotAcceptable("only the following media types are accepted: " + mediaJSON)
 	}
 	return nil
-}
-
-// fault converts the request for package faults.
-func (x *exchange) fault() faults.Request {
-	return faults.Request{
-		Verb: x.info.Verb, Group: x.info.Group, Version: x.info.Version,
-		Resource: x.info.Resource, Subresource: x.info.Subresource,
-		Namespace: x.info.Namespace, Name: x.info.Name,
-		Path: x.info.Path, User: x.user.Name, Watch: x.info.Verb == "watch",
-	}
 }
 
 // describe converts the request for the trace.

@@ -212,8 +212,8 @@ func impersonate(user User, header http.Header) (User, error) {
 // authorize returns the 403 for a request, or nil. Authenticated users may do everything that no
 // fault forbids. Anonymous users may read health and version, as on a cluster with the default
 // roles.
-func (s *Server) authorize(user User, asked faults.Request) *api.StatusError {
-	if user.Name == anonymousUser && !isPublic(asked) {
+func (s *Server) authorize(asked faults.Request) *api.StatusError {
+	if asked.User == anonymousUser && !isPublic(asked) {
 		return faults.Forbidden(asked)
 	}
 	return s.faults.Authorize(asked)

@@ -19,12 +19,15 @@ import (
 // not listen yet. It must be stopped.
 func New(config Config) (*Server, error) {
 	s := &Server{
-		config: config, trace: config.Trace,
+		config:  config,
 		catalog: resources.NewCatalog(), faults: faults.New(),
 		ending: make(chan struct{}), cut: make(chan struct{}),
 	}
 	if err := s.inherit(config); err != nil {
 		return nil, err
+	}
+	if config.Trace != nil {
+		s.trace = *config.Trace
 	}
 	s.config.Predecessor = nil // it would keep all predecessors alive
 	s.documents = &documents{catalog: s.catalog}
@@ -164,24 +167,6 @@ type RequestResult struct {
 	Bytes int64
 	// Duration is the time from the request to the end of the answer.
 	Duration time.Duration
-}
-
-func (t *Trace) requestStarted(info RequestInfo) {
-	if t != nil && t.RequestStarted != nil {
-		t.RequestStarted(info)
-	}
-}
-
-func (t *Trace) requestDone(info RequestInfo, result RequestResult) {
-	if t != nil && t.RequestDone != nil {
-		t.RequestDone(info, result)
-	}
-}
-
-func (t *Trace) panicked(info RequestInfo, value any, stack []byte) {
-	if t != nil && t.Panicked != nil {
-		t.Panicked(info, value, stack)
-	}
 }
 
 // Config configures a [Server]. The zero value is a server on a free loopback port, without TLS,

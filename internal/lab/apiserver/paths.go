@@ -3,6 +3,8 @@ package apiserver
 import (
 	"net/http"
 	"strings"
+
+	"orrery/internal/lab/apiserver/faults"
 )
 
 // pathInfo is what the method and path of a request say. Which resources and verbs exist is not
@@ -13,22 +15,14 @@ import (
 //	/apis/{group}/{version}/...           the same for other groups
 //	/api/{version}/watch/...              the old form of ?watch=1
 type pathInfo struct {
-	// Path is the path as received.
-	Path string
-	// Verb is get, list, watch, create, update, patch, delete or deletecollection for resources,
-	// and the method in lower case otherwise.
-	Verb string
+	// Request has the verb, the path as received and, if the path belongs to a resource, its parts.
+	// The namespace of a Namespace object is its name, as in RBAC. The user is not known at first.
+	faults.Request
 
-	// IsResource reports whether the path belongs to a resource. Otherwise the fields below are
-	// empty.
+	// IsResource reports whether the path belongs to a resource.
 	IsResource bool
-	// Group is "" for the core group.
-	Group, Version string
-	// Namespace is the namespace in the path. For a Namespace object it is its name, as in RBAC.
-	Namespace string
 	// Scoped reports whether the path has namespaces/{namespace}/ before the resource.
-	Scoped                      bool
-	Resource, Name, Subresource string
+	Scoped bool
 	// Rest are the parts after the subresource. No path of this server has any.
 	Rest []string
 	// LegacyWatch reports the old prefix watch/.
@@ -37,7 +31,7 @@ type pathInfo struct {
 
 // parsePath parses the method and the unescaped path of a request.
 func parsePath(method, path string) pathInfo {
-	info := pathInfo{Path: path, Verb: strings.ToLower(method)}
+	info := pathInfo{Request: faults.Request{Path: path, Verb: strings.ToLower(method)}}
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
 		return info
 	}

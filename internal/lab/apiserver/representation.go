@@ -28,55 +28,24 @@ func (r representation) apiVersion() string {
 	return r.def.Resource().GroupVersion().String()
 }
 
-// appendObject appends one object in the negotiated form. It copies the stored bytes, except for
-// types whose storage version differs.
+// appendObject appends one object in the negotiated form.
 func (r representation) appendObject(dst []byte, object *store.Object) []byte {
 	switch r.form.As {
 	case asTable:
 		return resources.Table(dst, r.def, slices.Values([]*store.Object{object}), r.tableOptions(object.Version))
 	case asMetadata, asMetadataList:
-		return r.appendMetadata(dst, object)
+		return resources.AppendMetadata(dst, r.apiVersion(), object)
 	}
-	if r.def.FromStorage != nil {
-		return append(dst, r.translated(object, true)...)
-	}
-	return object.AppendJSON(dst, r.apiVersion(), r.def.Kind)
+	return r.def.AppendObject(dst, object, true)
 }
 
 // appendItem appends an object as an item of a list. Items of built-in lists have no kind and
 // apiVersion.
 func (r representation) appendItem(dst []byte, object *store.Object) []byte {
-	switch {
-	case r.form.As != "":
-		return r.appendMetadata(dst, object)
-	case r.def.FromStorage != nil:
-		return append(dst, r.translated(object, r.def.Custom)...)
-	case r.def.Custom:
-		return object.AppendJSON(dst, r.apiVersion(), r.def.Kind)
+	if r.form.As != "" {
+		return resources.AppendMetadata(dst, r.apiVersion(), object)
 	}
-	return append(dst, object.Body()...)
-}
-
-func (r representation) appendMetadata(dst []byte, object *store.Object) []byte {
-	dst = append(dst, `{"kind":"PartialObjectMetadata","apiVersion":"`...)
-	dst = append(dst, r.apiVersion()...)
-	dst = append(dst, `","metadata":`...)
-	dst = append(dst, object.Metadata()...)
-	return append(dst, '}')
-}
-
-// translated converts an object from its storage version.
-func (r representation) translated(object *store.Object, named bool) []byte {
-	tree := object.Decode()
-	r.def.FromStorage(tree)
-	if named {
-		tree.Object["kind"], tree.Object["apiVersion"] = r.def.Kind, r.apiVersion()
-	}
-	data, err := json.Marshal(tree)
-	if err != nil { // it was decoded from JSON
-		panic(err)
-	}
-	return data
+	return r.def.AppendObject(dst, object, r.def.Custom)
 }
 
 func (r representation) tableOptions(version uint64) resources.TableOptions {

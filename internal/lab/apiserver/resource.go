@@ -42,7 +42,7 @@ func (x *exchange) serveResource() error {
 
 // serveUnknown answers for an unknown resource.
 func (x *exchange) serveUnknown(gv api.GroupVersion) error {
-	if x.discovered().stale[pathOf(gv)] {
+	if x.discovered().stale[resources.PathOf(gv)] {
 		x.serviceUnavailable()
 		return nil
 	}

@@ -74,7 +74,6 @@ func (x *exchange) reviewAccess(user string, groups []string, question *api.Unst
 		asked.Verb, asked.Group, asked.Version = text(resource, "verb"), text(resource, "group"), text(resource, "version")
 		asked.Resource, asked.Subresource = text(resource, "resource"), text(resource, "subresource")
 		asked.Namespace, asked.Name = text(resource, "namespace"), text(resource, "name")
-		asked.Watch = asked.Verb == "watch"
 	}
 	if x.server.faults.Forbids(asked) || user == anonymousUser && !isPublic(asked) {
 		return map[string]any{"allowed": false, "reason": faults.Forbidden(asked).Status.Message}, nil

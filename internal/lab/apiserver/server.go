@@ -40,7 +40,7 @@ import (
 type Server struct {
 	// Immutable.
 	config    Config
-	trace     *Trace
+	trace     Trace
 	identity  *identity
 	store     *store.Store
 	catalog   *resources.Catalog

@@ -45,8 +45,7 @@ func recordPatches(ctx context.Context, _ order) error {
 func collectionsIn(namespace string) map[string]string {
 	paths := map[string]string{}
 	for _, d := range resources.NewCatalog().All() {
-		r := resource{Group: d.Group, Version: d.Version}
-		path := "/" + r.document()
+		path := "/" + resources.PathOf(d.Resource().GroupVersion())
 		if d.Namespaced {
 			path += "/namespaces/" + namespace
 		}

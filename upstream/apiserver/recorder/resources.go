@@ -5,6 +5,9 @@ import (
 
 	discovery "k8s.io/api/apidiscovery/v2"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/restclient/api"
 )
 
 // resource is a line of the file of resources, from discovery and a table.
@@ -43,10 +46,7 @@ func (r resource) path() string { return "/" + r.document() + "/" + r.Plural }
 
 // document returns the path of the group version, below / and below /openapi/v3/.
 func (r resource) document() string {
-	if r.Group == "" {
-		return "api/" + r.Version
-	}
-	return "apis/" + r.Group + "/" + r.Version
+	return resources.PathOf(api.GroupVersion{Group: r.Group, Version: r.Version})
 }
 
 // resources returns kube-apiserver's default resources in the order of discovery.

@@ -83,10 +83,7 @@ func refuseUnreachable(f *fault, failure string) *api.StatusError {
 
 // object names the object of a request, as messages do: deployments.apps "web".
 func (r Request) object() string {
-	what := r.Resource
-	if r.Group != "" {
-		what += "." + r.Group
-	}
+	what := resources.Qualified(r.Group, r.Resource)
 	if r.Name != "" {
 		what += fmt.Sprintf(" %q", r.Name)
 	}

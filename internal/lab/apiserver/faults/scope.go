@@ -21,10 +21,6 @@ func (s scope) empty() bool {
 // matches follows RBAC: a resource does not include its subresources, and a Namespace object is in
 // its own namespace.
 func (s scope) matches(r Request) bool {
-	verb := r.Verb
-	if r.Watch {
-		verb = "watch"
-	}
 	resource := r.Resource
 	if r.Subresource != "" {
 		resource += "/" + r.Subresource
@@ -33,7 +29,7 @@ func (s scope) matches(r Request) bool {
 	if namespace == "" && r.Group == "" && r.Resource == "namespaces" {
 		namespace = r.Name
 	}
-	return among(s.verbs, verb) && among(s.groups, r.Group) && among(s.resources, resource) &&
+	return among(s.verbs, r.Verb) && among(s.groups, r.Group) && among(s.resources, resource) &&
 		among(s.namespaces, namespace) && among(s.names, r.Name) && among(s.users, r.User)
 }
 
@@ -73,7 +69,6 @@ type Request struct {
 	Namespace, Name                       string
 	Path                                  string
 	User                                  string
-	Watch                                 bool
 	// Annotations are those of the object that a write changes or removes.
 	Annotations map[string]string
 	// Collection reports that a delete is part of a deletecollection: a policy's refusal names no

@@ -88,7 +88,7 @@ func TestWebhooks(t *testing.T) {
 func TestScope(t *testing.T) {
 	finalize := faults.Request{Verb: "update", Version: "v1", Resource: "namespaces", Subresource: "finalize", Name: "y", User: "bob"}
 	watch := listConfigMaps
-	watch.Watch = true
+	watch.Verb = "watch"
 	for text, hits := range map[string][]bool{ // listConfigMaps, watch, finalize
 		"unavailable":                                       {true, true, true},
 		"unavailable:verb=list":                             {true, false, false},

@@ -168,14 +168,6 @@ func (r *Registry) DeleteCollection(ctx context.Context, t Target, d api.DeleteO
 	return page, nil
 }
 
-// The garbage collector's finalizers.
-const (
-	// FinalizerForeground holds an object until its dependents are gone.
-	FinalizerForeground = "foregroundDeletion"
-	// FinalizerOrphan holds an object until its dependents no longer refer to it.
-	FinalizerOrphan = "orphan"
-)
-
 // markGraceful marks an object whose type has a grace period: deletionTimestamp is the time at
 // which that period ends. A second DELETE may only shorten it. graceful reports whether the type
 // has a grace period; pending reports that nothing remains to be done.
@@ -239,7 +231,7 @@ func propagation(d *resources.Definition, o *api.Unstructured, asked api.DeleteP
 		return asked
 	}
 	for _, finalizer := range o.GetFinalizers() {
-		if finalizer == FinalizerForeground || finalizer == FinalizerOrphan {
+		if finalizer == resources.FinalizerForeground || finalizer == resources.FinalizerOrphan {
 			return ""
 		}
 	}
@@ -249,12 +241,12 @@ func propagation(d *resources.Definition, o *api.Unstructured, asked api.DeleteP
 // setCollectorFinalizers sets the finalizer of the policy and reports whether the list has changed.
 func setCollectorFinalizers(o *api.Unstructured, policy api.DeletePropagation) bool {
 	old := o.GetFinalizers()
-	finalizers := without(old, FinalizerForeground, FinalizerOrphan)
+	finalizers := without(old, resources.FinalizerForeground, resources.FinalizerOrphan)
 	switch policy {
 	case api.DeletePropagationForeground:
-		finalizers = append(finalizers, FinalizerForeground)
+		finalizers = append(finalizers, resources.FinalizerForeground)
 	case api.DeletePropagationOrphan:
-		finalizers = append(finalizers, FinalizerOrphan)
+		finalizers = append(finalizers, resources.FinalizerOrphan)
 	case "":
 		return false
 	}

@@ -62,7 +62,7 @@ func (r *Registry) nextPage(t Target, o api.ListOptions, selected selection) (*P
 	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
 		return nil, resources.BadRequest("specifying resource version is not allowed when using continue")
 	}
-	if r.expires != nil && r.expires(t) {
+	if r.config.ExpireContinue != nil && r.config.ExpireContinue(t) {
 		return nil, token.tooOld()
 	}
 	at := uint64(max(token.Version, 0))
@@ -267,10 +267,10 @@ func (r *Registry) cached(t Target, atLeast uint64) (*store.View, error) {
 // reached returns the version up to which the simulated replica has caught up.
 func (r *Registry) reached() uint64 {
 	version := r.store.Version()
-	if r.lag == nil {
+	if r.config.Lag == nil {
 		return version
 	}
-	return version - min(r.lag(), version-1)
+	return version - min(r.config.Lag(), version-1)
 }
 
 // queryVersion parses the resourceVersion of a read: "" and "0" are 0.

@@ -45,12 +45,9 @@ type Config struct {
 
 // Registry implements the API verbs. It is safe for concurrent use.
 type Registry struct {
-	store    *store.Store
-	catalog  *resources.Catalog
-	admit    func(context.Context, Attributes) error
-	conflict func(Attributes) bool
-	lag      func() uint64
-	expires  func(Target) bool
+	config  Config
+	store   *store.Store
+	catalog *resources.Catalog
 
 	// The types with behaviour of their own in this package.
 	namespaces, pods, customResources, services *resources.Definition
@@ -66,11 +63,7 @@ type Registry struct {
 
 // New returns a new Registry with the system namespaces.
 func New(c Config) *Registry {
-	r := &Registry{
-		store: c.Store, catalog: c.Catalog,
-		admit: c.Admit, conflict: c.Conflict, lag: c.Lag, expires: c.ExpireContinue,
-		remotes: map[string]remoteService{},
-	}
+	r := &Registry{config: c, store: c.Store, catalog: c.Catalog, remotes: map[string]remoteService{}}
 	builtin := func(group, resource string) *resources.Definition {
 		d, ok := c.Catalog.Lookup(api.GroupVersionResource{Group: group, Version: "v1", Resource: resource})
 		if !ok {
@@ -108,15 +101,16 @@ func (r *Registry) collection(t Target) *store.Collection {
 
 // admitted calls the admission hook with the object to be stored or deleted.
 func (r *Registry) admitted(ctx context.Context, verb string, t Target, w WriteOptions, o *api.Unstructured) error {
-	if r.admit == nil || w.internal {
+	if r.config.Admit == nil || w.internal {
 		return nil
 	}
-	return r.admit(ctx, Attributes{Verb: verb, Target: t, User: w.User, Object: o, Collection: w.collection})
+	return r.config.Admit(ctx, Attributes{Verb: verb, Target: t, User: w.User, Object: o, Collection: w.collection})
 }
 
 // injectConflict reports whether the hook asks for a conflict.
 func (r *Registry) injectConflict(verb string, t Target, w WriteOptions, object *api.Unstructured) bool {
-	return r.conflict != nil && !w.internal && r.conflict(Attributes{Verb: verb, Target: t, User: w.User, Object: object})
+	return r.config.Conflict != nil && !w.internal &&
+		r.config.Conflict(Attributes{Verb: verb, Target: t, User: w.User, Object: object})
 }
 
 // storeError converts an error of a write into an API status.

@@ -53,7 +53,6 @@ func (r record) complete(all map[string]hooks) {
 	for _, s := range r.Subresources {
 		d.parts = append(d.parts, Subresource{Name: s.Name, Kind: s.GroupVersionKind, Verbs: s.Verbs})
 		d.Status = d.Status || s.Name == "status"
-		d.Finalize = d.Finalize || s.Name == "finalize"
 		d.Scale = d.Scale || s.Name == "scale"
 	}
 	d.Type, _ = Builtin().Type(d.GVK())

@@ -57,8 +57,8 @@ type Definition struct {
 	// Verbs are the verbs of the resource itself, sorted; nil means all eight.
 	Verbs []string
 
-	// Status, Finalize and Scale report which subresources there are.
-	Status, Finalize, Scale bool
+	// Status and Scale report whether there are these subresources.
+	Status, Scale bool
 
 	// Columns are the columns of the table.
 	Columns []Column
@@ -136,6 +136,14 @@ func (d *Definition) Resource() api.GroupVersionResource {
 	return api.GroupVersionResource{Group: d.Group, Version: d.Version, Resource: d.Plural}
 }
 
+// PathOf returns the path of a version without the first slash: "api/v1", "apis/apps/v1".
+func PathOf(gv api.GroupVersion) string {
+	if gv.Group == "" {
+		return "api/" + gv.Version
+	}
+	return "apis/" + gv.String()
+}
+
 // GVK returns the kind of the objects.
 func (d *Definition) GVK() api.GroupVersionKind {
 	return api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind}
@@ -156,12 +164,7 @@ func (d *Definition) storedKind() api.GroupVersionKind {
 
 // Qualified returns "plural.group", or just the plural for the core group: the name of a
 // CustomResourceDefinition, and the resource in error messages.
-func (d *Definition) Qualified() string {
-	if d.Group == "" {
-		return d.Plural
-	}
-	return d.Plural + "." + d.Group
-}
+func (d *Definition) Qualified() string { return Qualified(d.Group, d.Plural) }
 
 // FieldsOf returns the values for field selectors besides name and namespace; nil for most types.
 func (d *Definition) FieldsOf(o *api.Unstructured) map[string]string {

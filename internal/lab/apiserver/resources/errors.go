@@ -27,8 +27,8 @@ import (
 // an older version.
 const ObjectModified = "the object has been modified; please apply your changes to the latest version and try again"
 
-// groupResource returns "configmaps" or "deployments.apps", as in messages.
-func groupResource(group, resource string) string {
+// Qualified returns "configmaps" or "deployments.apps", as in messages.
+func Qualified(group, resource string) string {
 	if group == "" {
 		return resource
 	}
@@ -42,7 +42,7 @@ func details(group, resource, name string) *api.StatusDetails {
 // NotFound reports that an object does not exist (404).
 func NotFound(group, resource, name string) *api.StatusError {
 	return Failure(http.StatusNotFound, api.ReasonNotFound,
-		fmt.Sprintf("%s %q not found", groupResource(group, resource), name), details(group, resource, name))
+		fmt.Sprintf("%s %q not found", Qualified(group, resource), name), details(group, resource, name))
 }
 
 // ResourceNotFound reports that the server has no such resource (404).
@@ -54,14 +54,14 @@ func ResourceNotFound() *api.StatusError {
 // AlreadyExists reports that the name is taken (409).
 func AlreadyExists(group, resource, name string) *api.StatusError {
 	return Failure(http.StatusConflict, api.ReasonAlreadyExists,
-		fmt.Sprintf("%s %q already exists", groupResource(group, resource), name), details(group, resource, name))
+		fmt.Sprintf("%s %q already exists", Qualified(group, resource), name), details(group, resource, name))
 }
 
 // Conflict reports that the operation conflicts with the state of the object (409). reason is
 // [ObjectModified] or the failed precondition.
 func Conflict(group, resource, name, reason string) *api.StatusError {
 	return Failure(http.StatusConflict, api.ReasonConflict, fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s",
-		groupResource(group, resource), name, reason), details(group, resource, name))
+		Qualified(group, resource), name, reason), details(group, resource, name))
 }
 
 // Invalid reports errors in the fields of an object (422), which is named by its kind, not its
@@ -77,7 +77,7 @@ func Invalid(group, kind, name string, errs []FieldError) *api.StatusError {
 			sentences = append(sentences, sentence)
 		}
 	}
-	message := fmt.Sprintf("%s %q is invalid", groupResource(group, kind), name)
+	message := fmt.Sprintf("%s %q is invalid", Qualified(group, kind), name)
 	switch len(sentences) {
 	case 0:
 	case 1:
@@ -94,9 +94,9 @@ func Forbidden(group, resource, name, why string) *api.StatusError {
 	switch {
 	case resource == "":
 	case name == "":
-		message = fmt.Sprintf("%s is %s", groupResource(group, resource), message)
+		message = fmt.Sprintf("%s is %s", Qualified(group, resource), message)
 	default:
-		message = fmt.Sprintf("%s %q is %s", groupResource(group, resource), name, message)
+		message = fmt.Sprintf("%s %q is %s", Qualified(group, resource), name, message)
 	}
 	return Failure(http.StatusForbidden, api.ReasonForbidden, message, details(group, resource, name))
 }

@@ -104,7 +104,9 @@ func (m *errorList) ownerReference(owner api.OwnerReference, path string) {
 
 // The finalizers of Kubernetes.
 const (
-	FinalizerOrphan     = "orphan"
+	// FinalizerOrphan holds an object until its dependents no longer refer to it.
+	FinalizerOrphan = "orphan"
+	// FinalizerForeground holds an object until its dependents are gone.
 	FinalizerForeground = "foregroundDeletion"
 	// FinalizerClaimProtection keeps a claim while a pod uses it. It is the only finalizer that the
 	// server adds on its own.

@@ -22,10 +22,7 @@ func OpenAPIV3Index(groups []Group) []byte {
 	for _, g := range groups {
 		for _, v := range g.Versions {
 			gv := api.GroupVersion{Group: g.Name, Version: v.Version}
-			path := "apis/" + gv.String()
-			if gv.Group == "" {
-				path = "api/" + gv.Version
-			}
+			path := PathOf(gv)
 			if document, described := OpenAPIV3(groups, gv); described {
 				url := fmt.Sprintf("/openapi/v3/%s?hash=%X", path, sha512.Sum512(document))
 				paths[path] = map[string]string{"serverRelativeURL": url}
@@ -64,10 +61,7 @@ func OpenAPIV3(groups []Group, gv api.GroupVersion) ([]byte, bool) {
 // by a GET. kubectl apply learns from the PATCH the patch types, and whether there are dry runs and
 // field validation.
 func (d *Definition) addPaths(paths map[string]any) {
-	collection := "/apis/" + d.Group + "/" + d.Version
-	if d.Group == "" {
-		collection = "/api/" + d.Version
-	}
+	collection := "/" + PathOf(d.Resource().GroupVersion())
 	if d.Namespaced {
 		collection += "/namespaces/{namespace}"
 	}

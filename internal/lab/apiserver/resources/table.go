@@ -75,24 +75,37 @@ func Table(dst []byte, d *Definition, objects iter.Seq[*store.Object], options T
 		switch options.Include {
 		case IncludeNone:
 		case IncludeObject:
-			r.Object = appendObject(nil, d, object, decoded)
+			r.Object = d.AppendObject(nil, object, true)
 		default:
-			r.Object = fmt.Appendf(nil, `{"kind":"PartialObjectMetadata","apiVersion":%q,"metadata":%s}`,
-				options.APIVersion, object.Metadata())
+			r.Object = AppendMetadata(nil, options.APIVersion, object)
 		}
 		t.Rows = append(t.Rows, r)
 	}
 	return appendJSON(dst, t)
 }
 
-func appendObject(dst []byte, d *Definition, object *store.Object, decoded *api.Unstructured) []byte {
+// AppendMetadata appends the PartialObjectMetadata of an object.
+func AppendMetadata(dst []byte, apiVersion string, object *store.Object) []byte {
+	return fmt.Appendf(dst, `{"kind":"PartialObjectMetadata","apiVersion":%q,"metadata":%s}`,
+		apiVersion, object.Metadata())
+}
+
+// AppendObject appends an object, with kind and apiVersion if it is named. It copies the stored
+// bytes, except for types whose storage version differs.
+func (d *Definition) AppendObject(dst []byte, object *store.Object, named bool) []byte {
 	apiVersion := d.Resource().GroupVersion().String()
-	if d.FromStorage == nil {
+	switch {
+	case d.FromStorage != nil:
+		tree := object.Decode()
+		d.FromStorage(tree)
+		if named {
+			tree.Object["kind"], tree.Object["apiVersion"] = d.Kind, apiVersion
+		}
+		return appendJSON(dst, tree)
+	case named:
 		return object.AppendJSON(dst, apiVersion, d.Kind)
 	}
-	d.FromStorage(decoded)
-	decoded.Object["kind"], decoded.Object["apiVersion"] = d.Kind, apiVersion
-	return appendJSON(dst, decoded)
+	return append(dst, object.Body()...)
 }
 
 // appendJSON appends a value, or null if it cannot be encoded.
