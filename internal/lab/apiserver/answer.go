@@ -25,7 +25,7 @@ type statusDocument struct {
 
 func encodeStatus(status api.Status) []byte {
 	document, err := json.Marshal(statusDocument{
-		Kind: statusOfKind, APIVersion: coreAPIVersion, Metadata: status.ListMeta, Status: status.Status,
+		Kind: "Status", APIVersion: "v1", Metadata: status.ListMeta, Status: status.Status,
 		Message: status.Message, Reason: status.Reason, Details: status.Details, Code: status.Code,
 	})
 	if err != nil {
@@ -92,20 +92,6 @@ func (x *exchange) send(code int, mediaType string, body []byte) {
 	x.w.WriteHeader(code)
 	x.w.Write(body)
 }
-
-// The messages of kube-apiserver for requests that it refuses early.
-const (
-	methodMessage = "the server does not allow this method on the requested resource"
-	bodyTypes     = "the body of the request was in an unknown format - accepted media types include: " +
-		"application/json, application/vnd.kubernetes.protobuf"
-	bodyTooLarge   = "limit is 3145728"
-	statusOfKind   = "Status"
-	coreAPIVersion = "v1"
-)
-
-func errNoSuchResource() error { return resources.ResourceNotFound() }
-
-func methodNotAllowed() error { return resources.MethodNotAllowed(methodMessage) }
 
 func indented(document []byte) []byte {
 	var out bytes.Buffer

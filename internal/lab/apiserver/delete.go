@@ -12,7 +12,7 @@ import (
 )
 
 func (x *exchange) serveDelete(t registry.Target) error {
-	r, err := x.represent(t, formRules{})
+	r, err := x.represent(t)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (x *exchange) sendDeleted(def *resources.Definition, last *store.Object) er
 
 // serveDeleteCollection answers with the list of the objects that it deletes.
 func (x *exchange) serveDeleteCollection(t registry.Target) error {
-	r, err := x.represent(t, formRules{})
+	r, err := x.represent(t)
 	if err != nil {
 		return err
 	}

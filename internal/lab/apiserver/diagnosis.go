@@ -62,7 +62,7 @@ func (x *exchange) serveFaults(id string) error {
 		}
 		return x.sendJSON(http.StatusOK, map[string]string{"removed": id})
 	}
-	return methodNotAllowed()
+	return resources.MethodNotAllowed()
 }
 
 // serveHealth answers /healthz, /livez, /readyz and the paths below them, for any method.
@@ -93,7 +93,7 @@ type versionDocument struct {
 
 func (x *exchange) serveVersion() error {
 	if x.r.Method != http.MethodGet {
-		return methodNotAllowed()
+		return resources.MethodNotAllowed()
 	}
 	version := emulated
 	if x.server.config.Demo {

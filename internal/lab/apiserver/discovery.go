@@ -17,8 +17,8 @@ func (x *exchange) discovered() *discovery {
 }
 
 // troubled returns the versions whose discovery faults disturb.
-func (s *Server) troubled() troubledVersions {
-	return troubledVersions{Unavailable: s.faults.Unavailable(), Outdated: s.faults.Outdated()}
+func (s *Server) troubled() resources.Troubled {
+	return resources.Troubled{Unavailable: s.faults.Unavailable(), Outdated: s.faults.Outdated()}
 }
 
 // serveDiscovery serves the discovery documents below /api and /apis.
@@ -29,7 +29,7 @@ func (x *exchange) serveDiscovery() error {
 	known, ok := documents.byPath[path]
 	switch {
 	case ok && x.r.Method != http.MethodGet:
-		return methodNotAllowed()
+		return resources.MethodNotAllowed()
 	case ok && len(parts) == 1 && wantsAggregated(x.r.Header):
 		x.serveAggregated(documents.aggregated[path])
 		return nil
@@ -42,7 +42,7 @@ func (x *exchange) serveDiscovery() error {
 	case parts[0] == "apis" && len(parts) > 1:
 		return x.notServed(parts[1])
 	}
-	return errNoSuchResource()
+	return resources.ResourceNotFound()
 }
 
 // serviceUnavailable answers for a version whose server does not.
@@ -85,7 +85,7 @@ type documents struct {
 	// mu guards the fields below, which were derived from groups and troubled.
 	mu        sync.Mutex
 	groups    []resources.Group
-	troubled  troubledVersions
+	troubled  resources.Troubled
 	discovery *discovery
 	openAPI   map[string]document // by path below /openapi/
 }
@@ -102,7 +102,7 @@ func newDocument(data []byte) document {
 
 // currentLocked drops the cache if the catalog has changed. The catalog replaces its slice of
 // groups at every change, so comparing the address suffices.
-func (d *documents) currentLocked(troubled troubledVersions) {
+func (d *documents) currentLocked(troubled resources.Troubled) {
 	groups := d.catalog.Groups()
 	same := len(groups) == len(d.groups) && len(groups) > 0 && &groups[0] == &d.groups[0]
 	if same && slices.Equal(troubled.Unavailable, d.troubled.Unavailable) &&
@@ -114,18 +114,18 @@ func (d *documents) currentLocked(troubled troubledVersions) {
 }
 
 // discover returns the discovery documents.
-func (d *documents) discover(troubled troubledVersions, address string) *discovery {
+func (d *documents) discover(troubled resources.Troubled, address string) *discovery {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.currentLocked(troubled)
 	if d.discovery == nil {
-		d.discovery = newDiscovery(d.groups, troubled, address)
+		d.discovery = newDiscovery(d.catalog.GroupsWith(troubled), address)
 	}
 	return d.discovery
 }
 
 // describe returns an OpenAPI document: "v3", or "v3/" and the path of a version.
-func (d *documents) describe(path string, troubled troubledVersions) (document, bool) {
+func (d *documents) describe(path string, troubled resources.Troubled) (document, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.currentLocked(troubled)

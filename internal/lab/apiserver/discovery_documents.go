@@ -3,7 +3,6 @@ package apiserver
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
 	"orrery/internal/lab/apiserver/resources"
@@ -30,17 +29,8 @@ type discovery struct {
 // aggregatedType is the Content-Type of aggregated documents.
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// troubledVersions are versions of groups whose discovery fails, besides those of the catalog.
-type troubledVersions struct {
-	// Unavailable versions are announced and do not answer.
-	Unavailable []api.GroupVersion
-	// Outdated versions answer; only the aggregated document lists them as stale.
-	Outdated []api.GroupVersion
-}
-
 // newDiscovery builds the documents. /api announces serverAddress.
-func newDiscovery(catalogue []resources.Group, troubled troubledVersions, serverAddress string) *discovery {
-	all := disturbed(catalogue, troubled)
+func newDiscovery(all []resources.Group, serverAddress string) *discovery {
 	d := &discovery{
 		byPath: map[string][]byte{}, stale: map[string]bool{},
 		aggregated: map[string]document{"api": aggregate(all, true), "apis": aggregate(all, false)},
@@ -187,49 +177,10 @@ func wantsAggregated(header http.Header) bool {
 	return false
 }
 
-// disturbed returns the groups of the catalog with the troubled versions.
-func disturbed(catalogue []resources.Group, troubled troubledVersions) []resources.Group {
-	all := slices.Clone(catalogue)
-	for i := range all {
-		all[i].Versions = slices.Clone(all[i].Versions) // they are shared
-	}
-	for _, gv := range troubled.Unavailable {
-		versionOf(&all, gv, true).Unavailable = true
-	}
-	for _, gv := range troubled.Outdated {
-		if v := versionOf(&all, gv, false); v != nil {
-			v.Outdated = true
-		}
-	}
-	return all
-}
-
 // verbs returns the verbs in kube-apiserver's order, which differs for custom resources.
 func verbs(d *resources.Definition) []string {
 	if d.Custom && d.Verbs == nil {
 		return []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
 	}
 	return d.VerbList()
-}
-
-// versionOf returns a version of a group, which it adds if create is set.
-func versionOf(all *[]resources.Group, gv api.GroupVersion, create bool) *resources.GroupVersion {
-	at := slices.IndexFunc(*all, func(g resources.Group) bool { return g.Name == gv.Group })
-	if at < 0 && create {
-		at = len(*all)
-		*all = append(*all, resources.Group{Name: gv.Group})
-	}
-	if at < 0 {
-		return nil
-	}
-	versions := &(*all)[at].Versions
-	found := slices.IndexFunc(*versions, func(v resources.GroupVersion) bool { return v.Version == gv.Version })
-	if found < 0 && create {
-		found = len(*versions)
-		*versions = append(*versions, resources.GroupVersion{Version: gv.Version})
-	}
-	if found < 0 {
-		return nil
-	}
-	return &(*versions)[found]
 }

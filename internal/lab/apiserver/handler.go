@@ -128,13 +128,13 @@ func newExchange(s *Server, w http.ResponseWriter, r *http.Request) *exchange {
 		x.info.Verb = "watch"
 	}
 	// Until the endpoint is known, errors use the simplest form that the client accepts.
-	x.form, _ = negotiate(r, formRules{})
+	x.form, _ = negotiate(r, false, false)
 	return x
 }
 
-// negotiate determines the form of the answer.
-func (x *exchange) negotiate(rules formRules) error {
-	form, ok := negotiate(x.r, rules)
+// negotiate determines the form of the answer, which convert allows to be a table or metadata.
+func (x *exchange) negotiate(convert bool) error {
+	form, ok := negotiate(x.r, convert, x.info.Verb == "watch")
 	x.form = form
 	if !ok {
 		return resources.NotAcceptable("only the following media types are accepted: " + mediaJSON)

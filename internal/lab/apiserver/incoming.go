@@ -83,11 +83,11 @@ func (doc *incoming) tree() (*api.Unstructured, error) {
 // readBody reads the whole body, within the limits.
 func (x *exchange) readBody() ([]byte, error) {
 	if x.r.ContentLength > maxBody {
-		return nil, resources.RequestEntityTooLarge(bodyTooLarge)
+		return nil, resources.RequestEntityTooLarge(maxBody)
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, resources.RequestEntityTooLarge(bodyTooLarge)
+		return nil, resources.RequestEntityTooLarge(maxBody)
 	}
 	if err != nil {
 		return nil, resources.BadRequest("the body of the request could not be read: " + err.Error())
@@ -116,5 +116,6 @@ func encodingOf(header http.Header) (encoding, error) {
 	case err == nil && mediaType == resources.ProtobufType:
 		return inProtobuf, nil
 	}
-	return 0, resources.UnsupportedMediaType(bodyTypes)
+	return 0, resources.UnsupportedMediaType("the body of the request was in an unknown format - " +
+		"accepted media types include: application/json, application/vnd.kubernetes.protobuf")
 }

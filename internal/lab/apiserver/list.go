@@ -13,7 +13,7 @@ import (
 )
 
 func (x *exchange) serveList(t registry.Target) error {
-	r, err := x.represent(t, formRules{})
+	r, err := x.represent(t)
 	if err != nil {
 		return err
 	}

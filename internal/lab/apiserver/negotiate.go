@@ -9,19 +9,11 @@ import (
 // mediaJSON is the media type of every answer.
 const mediaJSON = "application/json"
 
-// formRules describe the forms that an endpoint supports.
-type formRules struct {
-	// Convert allows tables and metadata.
-	Convert bool
-	// Stream marks a watch.
-	Stream bool
-}
-
 // negotiate returns the form of the answer to a request: the whole object, its metadata or a table,
-// always in JSON. The order in the Accept header decides among the forms that the server
+// always in JSON. convert allows tables and metadata, stream marks a watch. The order in the Accept header decides among the forms that the server
 // supports, so a client that prefers protobuf and accepts JSON gets JSON. If there is none, ok is
 // false and form is that of the error.
-func negotiate(r *http.Request, rules formRules) (form answerForm, ok bool) {
+func negotiate(r *http.Request, convert, stream bool) (form answerForm, ok bool) {
 	form = answerForm{Pretty: isPretty(r)}
 	header := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {
@@ -31,7 +23,7 @@ func negotiate(r *http.Request, rules formRules) (form answerForm, ok bool) {
 		if c.mediaType != "*/*" && c.mediaType != mediaJSON {
 			continue
 		}
-		if asked, ok := c.form(rules); ok {
+		if asked, ok := c.form(convert, stream); ok {
 			asked.Pretty = asked.Pretty || form.Pretty
 			return asked, true
 		}
@@ -40,9 +32,9 @@ func negotiate(r *http.Request, rules formRules) (form answerForm, ok bool) {
 }
 
 // form returns the form that the clause requests, if the endpoint supports it.
-func (c clause) form(rules formRules) (answerForm, bool) {
+func (c clause) form(convert, stream bool) (answerForm, bool) {
 	form := answerForm{As: conversion(c.params["as"]), Version: c.params["v"]}
-	if stream := c.params["stream"]; stream != "" && (stream != "watch" || !rules.Stream) {
+	if asked := c.params["stream"]; asked != "" && (asked != "watch" || !stream) {
 		return answerForm{}, false
 	}
 	form.Pretty = c.params["pretty"] == "1" || c.params["pretty"] == "true"
@@ -52,7 +44,7 @@ func (c clause) form(rules formRules) (answerForm, bool) {
 		return form, true
 	case asTable, asMetadata, asMetadataList:
 		known := form.Version == "v1" || form.Version == "v1beta1"
-		return form, rules.Convert && known && c.params["g"] == "meta.k8s.io"
+		return form, convert && known && c.params["g"] == "meta.k8s.io"
 	}
 	return answerForm{}, false
 }

@@ -33,7 +33,7 @@ func (x *exchange) serveResource() error {
 	}
 	switch {
 	case x.info.LegacyWatch && x.info.Verb != "watch" || x.info.Verb == "watch" && x.info.Subresource != "":
-		return methodNotAllowed()
+		return resources.MethodNotAllowed()
 	case x.info.Subresource != "":
 		return x.serveSubresource(target)
 	}
@@ -53,7 +53,7 @@ func (x *exchange) serveUnknown(gv api.GroupVersion) error {
 // answer with a Status; from plain text, clients make a message that names the request.
 func (x *exchange) notServed(group string) error {
 	if x.server.catalog.IsBuiltin(group) {
-		return errNoSuchResource()
+		return resources.ResourceNotFound()
 	}
 	x.notFoundText()
 	return nil
@@ -81,7 +81,7 @@ func (x *exchange) serveVerb(t registry.Target) error {
 	case verb == "delete":
 		return x.serveDelete(t)
 	}
-	return methodNotAllowed()
+	return resources.MethodNotAllowed()
 }
 
 func (x *exchange) serveSubresource(t registry.Target) error {
@@ -89,9 +89,9 @@ func (x *exchange) serveSubresource(t registry.Target) error {
 	at := slices.IndexFunc(subresources, func(s resources.Subresource) bool { return s.Name == t.Subresource })
 	switch {
 	case at < 0:
-		return errNoSuchResource()
+		return resources.ResourceNotFound()
 	case x.r.Method == http.MethodHead || !slices.Contains(subresources[at].Verbs, x.info.Verb):
-		return methodNotAllowed()
+		return resources.MethodNotAllowed()
 	}
 	switch t.Subresource {
 	case "exec", "attach", "portforward", "proxy", "ephemeralcontainers", "resize", "approval":

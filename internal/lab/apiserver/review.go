@@ -16,10 +16,10 @@ import (
 // request itself.
 func (x *exchange) serveReview(kind string, namespaced bool) error {
 	if namespaced != x.info.Scoped || x.info.Name != "" {
-		return errNoSuchResource()
+		return resources.ResourceNotFound()
 	}
 	if x.r.Method != http.MethodPost {
-		return methodNotAllowed()
+		return resources.MethodNotAllowed()
 	}
 	want := api.GroupVersionKind{Group: x.info.Group, Version: x.info.Version, Kind: kind}
 	t, _ := resources.Builtin().Type(want)

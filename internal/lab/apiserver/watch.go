@@ -24,7 +24,7 @@ const (
 // serveWatch answers a watch on the goroutine of the request. It has no buffer: what a client does
 // not read stays in the store's window, until the watch expires or the client is cut.
 func (x *exchange) serveWatch(t registry.Target) error {
-	r, err := x.represent(t, formRules{Stream: true})
+	r, err := x.represent(t)
 	if err != nil {
 		return err
 	}

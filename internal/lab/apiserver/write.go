@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -9,11 +10,6 @@ import (
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
-
-// readFor reads the object in the body of a write.
-func (x *exchange) readFor(def *resources.Definition, validation fieldValidation) (*api.Unstructured, error) {
-	return x.readObject(def.GVK(), def.Type, def.Custom, validation)
-}
 
 func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {
 	manager := p.manager
@@ -26,7 +22,7 @@ func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {
 // beginWrite negotiates the answer and parses the query of a write. kind names the options in
 // errors.
 func (x *exchange) beginWrite(t registry.Target, kind string) (representation, writeParameters, error) {
-	r, err := x.represent(t, formRules{})
+	r, err := x.represent(t)
 	if err != nil {
 		return r, writeParameters{}, err
 	}
@@ -36,7 +32,7 @@ func (x *exchange) beginWrite(t registry.Target, kind string) (representation, w
 
 // readPosted reads the query and the object of a POST to a subresource.
 func (x *exchange) readPosted(kind api.GroupVersionKind, t *resources.Type) (*api.Unstructured, writeParameters, error) {
-	if err := x.negotiate(formRules{}); err != nil {
+	if err := x.negotiate(false); err != nil {
 		return nil, writeParameters{}, err
 	}
 	parameters, err := writeOptions(x.query, "CreateOptions")
@@ -48,52 +44,46 @@ func (x *exchange) readPosted(kind api.GroupVersionKind, t *resources.Type) (*ap
 }
 
 func (x *exchange) serveCreate(t registry.Target) error {
-	r, parameters, err := x.beginWrite(t, "CreateOptions")
-	if err != nil {
-		return err
-	}
-	object, err := x.readFor(t.Definition, parameters.validation)
-	if err != nil {
-		return err
-	}
-	created, err := x.server.registry.Create(x.r.Context(), t, object, x.writeOptions(parameters))
-	if err != nil {
-		return err
-	}
-	return x.sendObject(http.StatusCreated, r, created)
+	return x.serveWrite(t, "CreateOptions", http.StatusCreated, x.server.registry.Create)
 }
 
 func (x *exchange) serveUpdate(t registry.Target) error {
-	r, parameters, err := x.beginWrite(t, "UpdateOptions")
+	return x.serveWrite(t, "UpdateOptions", http.StatusOK, x.server.registry.Update)
+}
+
+// serveWrite writes the object in the body and answers with the stored one.
+func (x *exchange) serveWrite(t registry.Target, options string, code int,
+	write func(context.Context, registry.Target, *api.Unstructured, registry.WriteOptions) (*store.Object, error),
+) error {
+	r, parameters, err := x.beginWrite(t, options)
 	if err != nil {
 		return err
 	}
-	object, err := x.readFor(r.def, parameters.validation)
+	object, err := x.readObject(r.def.GVK(), r.def.Type, r.def.Custom, parameters.validation)
 	if err != nil {
 		return err
 	}
-	updated, err := x.server.registry.Update(x.r.Context(), t, object, x.writeOptions(parameters))
+	written, err := write(x.r.Context(), t, object, x.writeOptions(parameters))
 	if err != nil {
 		return err
 	}
-	return x.sendObject(http.StatusOK, r, updated)
+	return x.sendObject(code, r, written)
 }
 
 // represent negotiates how objects of a resource, or their scales, are sent.
-func (x *exchange) represent(t registry.Target, rules formRules) (representation, error) {
+func (x *exchange) represent(t registry.Target) (representation, error) {
 	def := t.Definition
 	if t.Subresource == "scale" {
 		def = resources.Scales()
 	}
-	rules.Convert = true
-	if err := x.negotiate(rules); err != nil {
+	if err := x.negotiate(true); err != nil {
 		return representation{}, err
 	}
 	return representation{def: def, of: t.Definition, form: x.form, include: x.query.Get("includeObject")}, nil
 }
 
 func (x *exchange) serveGet(t registry.Target) error {
-	r, err := x.represent(t, formRules{})
+	r, err := x.represent(t)
 	if err != nil {
 		return err
 	}

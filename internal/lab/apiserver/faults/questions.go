@@ -65,7 +65,7 @@ func (f *fault) refusal() *api.StatusError {
 	case unavailable:
 		return refuseUnavailable(f.wait)
 	case notAllowed:
-		return resources.MethodNotAllowed("the server does not allow this method on the requested resource")
+		return resources.MethodNotAllowed()
 	default:
 		return refuseInternal(f.order.text("message", "a fault was requested"))
 	}

@@ -36,32 +36,26 @@ type Watch struct {
 //
 // An error is the answer to the request. Later errors, among them a version that is too old, are
 // returned by [Watch.Poll], because kube-apiserver has answered 200 by then.
-func (r *Registry) Watch(t Target, o api.ListOptions) (*Watch, error) {
-	selected, err := t.selects(o, checkWatchOptions(o, false))
-	if err != nil {
-		return nil, err
-	}
-	return r.watch(t, o, selected, o.SendInitialEvents || o.ResourceVersion == "" || o.ResourceVersion == "0")
-}
+func (r *Registry) Watch(t Target, o api.ListOptions) (*Watch, error) { return r.watch(t, o, false) }
 
 // WatchChanges starts a watch with an explicit sendInitialEvents=false: even without a version it
 // sends no initial events.
 func (r *Registry) WatchChanges(t Target, o api.ListOptions) (*Watch, error) {
-	selected, err := t.selects(o, checkWatchOptions(o, true))
+	return r.watch(t, o, true)
+}
+
+func (r *Registry) watch(t Target, o api.ListOptions, withoutState bool) (*Watch, error) {
+	selected, err := t.selects(o, checkWatchOptions(o, withoutState))
 	if err != nil {
 		return nil, err
 	}
-	return r.watch(t, o, selected, false)
-}
-
-func (r *Registry) watch(t Target, o api.ListOptions, selected selection, withState bool) (*Watch, error) {
 	asked, err := queryVersion(o.ResourceVersion)
 	if err != nil {
 		return nil, resources.Unclassified(err.Error())
 	}
 	w := &Watch{selected: selected}
 	switch {
-	case withState:
+	case !withoutState && (o.SendInitialEvents || o.ResourceVersion == "" || o.ResourceVersion == "0"):
 		err = r.watchFromState(t, w, asked, o)
 	case asked == 0:
 		err = r.watchFrom(t, w, r.store.Version())

@@ -23,9 +23,9 @@ type Catalog struct {
 	// remote are the versions that other servers serve, in order of arrival.
 	remote []api.GroupVersion
 	// Derived from the fields above. The slices are replaced, never changed.
-	byResource map[api.GroupVersionResource]*Definition
-	all        []*Definition
-	groups     []Group
+	byResource  map[api.GroupVersionResource]*Definition
+	served, all []*Definition
+	groups      []Group
 }
 
 func NewCatalog() *Catalog {
@@ -61,6 +61,21 @@ func (c *Catalog) Groups() []Group {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.groups
+}
+
+// Troubled are versions of groups whose discovery fails, besides those of other servers.
+type Troubled struct {
+	// Unavailable versions are announced and do not answer.
+	Unavailable []api.GroupVersion
+	// Outdated versions answer; only the aggregated document lists them as stale.
+	Outdated []api.GroupVersion
+}
+
+// GroupsWith returns the groups with troubled versions.
+func (c *Catalog) GroupsWith(troubled Troubled) []Group {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return groupsOf(c.served, slices.Concat(c.remote, troubled.Unavailable), troubled.Outdated)
 }
 
 // PutRemote adds a version of a group whose APIService refers to another server. Discovery lists it
@@ -115,12 +130,12 @@ func (c *Catalog) indexLocked() {
 	for _, d := range served {
 		c.byResource[d.Resource()] = d
 	}
-	c.groups = groupsOf(served, c.remote)
+	c.served, c.groups = served, groupsOf(served, c.remote, nil)
 }
 
 // groupsOf groups definitions. Built-in groups keep the order of the definitions; those of custom
 // resources and other servers follow by name.
-func groupsOf(definitions []*Definition, remote []api.GroupVersion) []Group {
+func groupsOf(definitions []*Definition, remote, outdated []api.GroupVersion) []Group {
 	versions := map[string]map[string]*GroupVersion{}
 	var order, guests []string
 	add := func(group, version string, guest bool) *GroupVersion {
@@ -143,6 +158,11 @@ func groupsOf(definitions []*Definition, remote []api.GroupVersion) []Group {
 	}
 	for _, r := range remote {
 		add(r.Group, r.Version, true).Unavailable = true
+	}
+	for _, gv := range outdated {
+		if known := versions[gv.Group][gv.Version]; known != nil {
+			known.Outdated = true
+		}
 	}
 	slices.Sort(guests)
 	var groups []Group

@@ -149,8 +149,9 @@ func Unauthorized() *api.StatusError {
 }
 
 // MethodNotAllowed reports a verb that the resource does not support (405).
-func MethodNotAllowed(message string) *api.StatusError {
-	return Failure(http.StatusMethodNotAllowed, api.ReasonMethodNotAllowed, message, &api.StatusDetails{})
+func MethodNotAllowed() *api.StatusError {
+	return Failure(http.StatusMethodNotAllowed, api.ReasonMethodNotAllowed,
+		"the server does not allow this method on the requested resource", &api.StatusDetails{})
 }
 
 // NotAcceptable reports that none of the requested forms is available (406).
@@ -158,11 +159,10 @@ func NotAcceptable(message string) *api.StatusError {
 	return Failure(http.StatusNotAcceptable, api.ReasonNotAcceptable, message, nil)
 }
 
-// RequestEntityTooLarge reports a body that is too large (413); message is for example "limit is
-// 3145728".
-func RequestEntityTooLarge(message string) *api.StatusError {
+// RequestEntityTooLarge reports a body that is too large (413).
+func RequestEntityTooLarge(limit int) *api.StatusError {
 	return Failure(http.StatusRequestEntityTooLarge, api.ReasonRequestEntityTooLarge,
-		"Request entity too large: "+message, nil)
+		fmt.Sprintf("Request entity too large: limit is %d", limit), nil)
 }
 
 // UnsupportedMediaType reports an unsupported content type (415).
