@@ -58,13 +58,8 @@ func (l local) ServerGroupsAndResources(context.Context) ([]*api.APIGroup, []*ap
 	var lists []*api.APIResourceList
 	for _, group := range l.server.catalog.Groups() {
 		for _, version := range group.Versions {
-			list := &api.APIResourceList{GroupVersion: api.GroupVersion{Group: group.Name, Version: version.Version}.String()}
-			for _, d := range version.Definitions {
-				list.Resources = append(list.Resources, api.APIResource{
-					Name: d.Plural, Kind: d.Kind, Namespaced: d.Namespaced, Verbs: d.VerbList(),
-				})
-			}
-			lists = append(lists, list)
+			list := resourceList(api.GroupVersion{Group: group.Name, Version: version.Version}, version)
+			lists = append(lists, &list)
 		}
 	}
 	return nil, lists, nil

@@ -2,6 +2,7 @@ package resources
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -209,41 +210,37 @@ const (
 	year = 365 * day
 )
 
-// humanDuration formats a duration like kubectl: at most two units, the second only for small
+// age has the units for durations below a limit, and a letter for each. The second unit is for small
 // values of the first.
+type age struct {
+	below, unit, second time.Duration
+	names               string
+}
+
+var ages = []age{
+	{2 * time.Minute, time.Second, 0, "s"},
+	{10 * time.Minute, time.Minute, time.Second, "ms"},
+	{3 * time.Hour, time.Minute, 0, "m"},
+	{8 * time.Hour, time.Hour, time.Minute, "hm"},
+	{2 * day, time.Hour, 0, "h"},
+	{8 * day, day, time.Hour, "dh"},
+	{2 * year, day, 0, "d"},
+	{8 * year, year, day, "yd"},
+	{math.MaxInt64, year, 0, "y"},
+}
+
+// humanDuration formats a duration like kubectl. It omits a second unit that is zero.
 func humanDuration(d time.Duration) string {
 	switch {
 	case d <= -2*time.Second:
 		return "<invalid>"
 	case d < 0:
 		return "0s"
-	case d < 2*time.Minute:
-		return count(d, time.Second) + "s"
-	case d < 10*time.Minute:
-		return parts(d, time.Minute, "m", time.Second, "s")
-	case d < 3*time.Hour:
-		return count(d, time.Minute) + "m"
-	case d < 8*time.Hour:
-		return parts(d, time.Hour, "h", time.Minute, "m")
-	case d < 2*day:
-		return count(d, time.Hour) + "h"
-	case d < 8*day:
-		return parts(d, day, "d", time.Hour, "h")
-	case d < 2*year:
-		return count(d, day) + "d"
-	case d < 8*year:
-		return parts(d, year, "y", day, "d")
 	}
-	return count(d, year) + "y"
-}
-
-func count(d, unit time.Duration) string { return strconv.FormatInt(int64(d/unit), 10) }
-
-// parts formats two units and omits the second if it is zero.
-func parts(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
-	text := count(d, large) + largeName
-	if rest := d % large / small; rest > 0 {
-		text += strconv.FormatInt(int64(rest), 10) + smallName
+	age := ages[slices.IndexFunc(ages, func(row age) bool { return d < row.below })]
+	text := decimal(int64(d/age.unit)) + age.names[:1]
+	if age.second > 0 && d%age.unit >= age.second {
+		text += decimal(int64(d%age.unit/age.second)) + age.names[1:]
 	}
 	return text
 }

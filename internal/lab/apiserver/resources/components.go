@@ -28,13 +28,13 @@ var renderedTypes = sync.OnceValue(func() *rendered {
 })
 
 // collect adds the schemas that the operations of a resource refer to, directly and indirectly.
-func (to *rendered) collect(d *Definition, s *Set, out map[string]any) {
+func (to *rendered) collect(d *Definition, out map[string]any) {
 	roots := []string{patchName, listMetaName, objectMetaName}
-	if d.isCustom(s) {
-		out[d.definitionName(s)] = d.customSchema()
-		out[d.listName(s)] = d.customList(s)
+	if d.Custom {
+		out[d.definitionName()] = d.customSchema()
+		out[d.listName()] = d.customList()
 	} else {
-		roots = append(roots, d.definitionName(s), d.listName(s))
+		roots = append(roots, d.definitionName(), d.listName())
 	}
 	for len(roots) > 0 {
 		name := roots[len(roots)-1]
@@ -67,27 +67,22 @@ func referred(value any) []string {
 	return names
 }
 
-func (d *Definition) isCustom(s *Set) bool {
-	_, known := s.kinds[d.GVK()]
-	return d.Custom || !known
-}
-
 // definitionName returns the name of the schema of the resource's objects. For a custom resource it
 // starts with the reversed group: com.example.stable.v1.CronTab.
-func (d *Definition) definitionName(s *Set) string {
-	if !d.isCustom(s) {
-		return s.kinds[d.GVK()]
+func (d *Definition) definitionName() string {
+	if !d.Custom {
+		return Builtin().kinds[d.GVK()]
 	}
 	words := strings.Split(d.Group, ".")
 	slices.Reverse(words)
 	return strings.Join(append(words, d.Version, d.Kind), ".")
 }
 
-func (d *Definition) listName(s *Set) string {
-	if d.isCustom(s) {
-		return d.definitionName(s) + "List"
+func (d *Definition) listName() string {
+	if d.Custom {
+		return d.definitionName() + "List"
 	}
-	return s.kinds[api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind + "List"}]
+	return Builtin().kinds[api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind + "List"}]
 }
 
 // customSchema returns the user's schema with the standard fields added.
@@ -102,8 +97,8 @@ func (d *Definition) customSchema() map[string]any {
 	return out
 }
 
-func (d *Definition) customList(s *Set) map[string]any {
-	properties := map[string]any{"items": map[string]any{"type": "array", "items": referTo(d.definitionName(s)),
+func (d *Definition) customList() map[string]any {
+	properties := map[string]any{"items": map[string]any{"type": "array", "items": referTo(d.definitionName()),
 		"description": descriptions()["*.items"]}}
 	addStandard(properties, listMetaName)
 	gvk := d.GVK()

@@ -41,7 +41,7 @@ func OpenAPIV3(groups []Group, gv api.GroupVersion) ([]byte, bool) {
 			for _, d := range v.Definitions {
 				if d.Resource().GroupVersion() == gv && !d.IsReview() {
 					d.addPaths(paths)
-					renderedTypes().collect(d, Builtin(), schemas)
+					renderedTypes().collect(d, schemas)
 				}
 			}
 		}
