@@ -134,12 +134,9 @@ func askEverything(t *testing.T, client *restclient.Client, reported io.Writer) 
 		}
 	}
 	pods := restclient.Typed[*api.Pod](client, api.PodsResource, "")
-	_, err := pods.Get(t.Context(), "a", api.GetOptions{})
-	tell(err)
-	_, err = pods.List(t.Context(), api.ListOptions{})
-	tell(err)
-	_, err = podsOf(client).List(t.Context(), api.ListOptions{})
-	tell(err)
+	tell(errorOf(pods.Get(t.Context(), "a", api.GetOptions{})))
+	tell(errorOf(pods.List(t.Context(), api.ListOptions{})))
+	tell(errorOf(podsOf(client).List(t.Context(), api.ListOptions{})))
 	tell(client.Do(t.Context(), restclient.Request{Path: "/version"}, nil))
 	watch, err := pods.Watch(t.Context(), api.ListOptions{})
 	if err != nil {

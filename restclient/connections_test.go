@@ -116,25 +116,25 @@ func TestAConnectionThatIsOpenedTooLateIsClosed(t *testing.T) {
 	}
 }
 
-// named are the requests for one object, by verb.
+// named are the errors of the requests for one object, by verb.
 func named(t *testing.T, r *restclient.Resource[*api.Namespace], name string) map[string]error {
 	object := namespace(name, "1")
-	errs := map[string]error{}
-	_, errs["get"] = r.Get(t.Context(), name, api.GetOptions{})
-	_, errs["update"] = r.Update(t.Context(), object, api.UpdateOptions{})
-	_, errs["update of the status"] = r.UpdateStatus(t.Context(), object, api.UpdateOptions{})
-	_, errs["finalize"] = r.UpdateSubresource(t.Context(), name, "finalize", object, api.UpdateOptions{})
-	_, errs["patch"] = r.Patch(t.Context(), name, api.MergePatchType, []byte("{}"), api.UpdateOptions{})
-	errs["delete"] = r.Delete(t.Context(), name, api.DeleteOptions{})
-	return errs
+	return map[string]error{
+		"get":                  errorOf(r.Get(t.Context(), name, api.GetOptions{})),
+		"update":               errorOf(r.Update(t.Context(), object, api.UpdateOptions{})),
+		"update of the status": errorOf(r.UpdateStatus(t.Context(), object, api.UpdateOptions{})),
+		"finalize":             errorOf(r.UpdateSubresource(t.Context(), name, "finalize", object, api.UpdateOptions{})),
+		"patch":                errorOf(r.Patch(t.Context(), name, api.MergePatchType, []byte("{}"), api.UpdateOptions{})),
+		"delete":               r.Delete(t.Context(), name, api.DeleteOptions{}),
+	}
 }
 
 // calls are the requests of a Resource, by verb.
 func calls(t *testing.T, r *restclient.Resource[*api.Namespace]) map[string]error {
 	errs := named(t, r, "a")
-	_, errs["list"] = r.List(t.Context(), api.ListOptions{})
-	_, errs["watch"] = r.Watch(t.Context(), api.ListOptions{})
-	_, errs["create"] = r.Create(t.Context(), namespace("a", "1"), api.UpdateOptions{})
+	errs["list"] = errorOf(r.List(t.Context(), api.ListOptions{}))
+	errs["watch"] = errorOf(r.Watch(t.Context(), api.ListOptions{}))
+	errs["create"] = errorOf(r.Create(t.Context(), namespace("a", "1"), api.UpdateOptions{}))
 	_, _, errs["deletecollection"] = r.DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
 	return errs
 }

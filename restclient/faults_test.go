@@ -87,8 +87,7 @@ func request(r restclient.Request, into any) func(*testing.T, context.Context, *
 }
 
 func getPod(_ *testing.T, ctx context.Context, client *restclient.Client) error {
-	_, err := restclient.Metadata(client, api.PodsResource, "a").Get(ctx, "x", api.GetOptions{})
-	return err
+	return errorOf(restclient.Metadata(client, api.PodsResource, "a").Get(ctx, "x", api.GetOptions{}))
 }
 
 func deletePod(_ *testing.T, ctx context.Context, client *restclient.Client) error {
@@ -96,8 +95,7 @@ func deletePod(_ *testing.T, ctx context.Context, client *restclient.Client) err
 }
 
 func listPods(_ *testing.T, ctx context.Context, client *restclient.Client) error {
-	_, err := podsOf(client).List(ctx, api.ListOptions{})
-	return err
+	return errorOf(podsOf(client).List(ctx, api.ListOptions{}))
 }
 
 func watchPods(t *testing.T, ctx context.Context, client *restclient.Client) error {
@@ -123,14 +121,12 @@ func readWatch(t *testing.T, ctx context.Context, client *restclient.Client) err
 
 func create(_ *testing.T, ctx context.Context, client *restclient.Client) error {
 	namespaces := namespacesOf(client)
-	_, err := namespaces.Create(ctx, namespace("a", ""), api.UpdateOptions{})
-	return err
+	return errorOf(namespaces.Create(ctx, namespace("a", ""), api.UpdateOptions{}))
 }
 
 func updateWhatCannotBeEncoded(_ *testing.T, ctx context.Context, client *restclient.Client) error {
 	object := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "x"}, "bad": func() {}}}
-	_, err := restclient.Dynamic(client, deployments, "a").Update(ctx, object, api.UpdateOptions{})
-	return err
+	return errorOf(restclient.Dynamic(client, deployments, "a").Update(ctx, object, api.UpdateOptions{}))
 }
 
 // The answers.

@@ -139,6 +139,9 @@ func namespacesOf(client *restclient.Client) *restclient.Resource[*api.Namespace
 	return restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 }
 
+// errorOf returns the error of a call that returns two values.
+func errorOf[V any](_ V, err error) error { return err }
+
 // watchOf opens a watch of pods.
 func watchOf(t *testing.T, client *restclient.Client) api.Watcher[*api.PartialObjectMetadata] {
 	t.Helper()

@@ -61,14 +61,14 @@ func TestUnrequestedProtobuf(t *testing.T) {
 	}, func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
 		namespaces := namespacesOf(client)
 		pods := podsOf(client)
-		_, metadataList := pods.List(t.Context(), api.ListOptions{})
-		_, metadata := pods.InNamespace("shop").Get(t.Context(), "held", api.GetOptions{})
-		_, metadataWatch := pods.Watch(t.Context(), api.ListOptions{})
-		_, list := namespaces.List(t.Context(), api.ListOptions{})
-		_, object := namespaces.Get(t.Context(), "held", api.GetOptions{})
-		_, watch := namespaces.Watch(t.Context(), api.ListOptions{})
-		for what, err := range map[string]error{"list of metadata": metadataList, "metadata": metadata,
-			"watch of metadata": metadataWatch, "list": list, "object": object, "watch": watch} {
+		for what, err := range map[string]error{
+			"list of metadata":  errorOf(pods.List(t.Context(), api.ListOptions{})),
+			"metadata":          errorOf(pods.InNamespace("shop").Get(t.Context(), "held", api.GetOptions{})),
+			"watch of metadata": errorOf(pods.Watch(t.Context(), api.ListOptions{})),
+			"list":              errorOf(namespaces.List(t.Context(), api.ListOptions{})),
+			"object":            errorOf(namespaces.Get(t.Context(), "held", api.GetOptions{})),
+			"watch":             errorOf(namespaces.Watch(t.Context(), api.ListOptions{})),
+		} {
 			var nonsense *restclient.DecodeError
 			assert.ErrorAs(t, err, &nonsense, what)
 			assert.ErrorContains(t, err, "protobuf in the answer to a request for JSON", what)

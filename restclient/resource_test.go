@@ -39,12 +39,10 @@ func TestVerbs(t *testing.T) {
 		want sent
 	}{
 		{"get", func(t *testing.T, r *resource) error {
-			_, err := r.Get(t.Context(), "web", api.GetOptions{ResourceVersion: "0"})
-			return err
+			return errorOf(r.Get(t.Context(), "web", api.GetOptions{ResourceVersion: "0"}))
 		}, sent{"GET", path + "/web", "resourceVersion=0", plain, "", ""}},
 		{"list", func(t *testing.T, r *resource) error {
-			_, err := r.List(t.Context(), api.ListOptions{LabelSelector: "a=b,c!=d", FieldSelector: "metadata.name=x", Limit: 500, Continue: "tok", ResourceVersion: "7", ResourceVersionMatch: api.MatchExact})
-			return err
+			return errorOf(r.List(t.Context(), api.ListOptions{LabelSelector: "a=b,c!=d", FieldSelector: "metadata.name=x", Limit: 500, Continue: "tok", ResourceVersion: "7", ResourceVersionMatch: api.MatchExact}))
 		}, sent{"GET", path, "continue=tok&fieldSelector=metadata.name%3Dx&labelSelector=a%3Db%2Cc%21%3Dd&limit=500&resourceVersion=7&resourceVersionMatch=Exact", plain, "", ""}},
 		{"watch", func(t *testing.T, r *resource) error {
 			w, err := r.Watch(t.Context(), api.ListOptions{ResourceVersion: "7", TimeoutSeconds: 300, AllowWatchBookmarks: true, SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan})
@@ -52,36 +50,28 @@ func TestVerbs(t *testing.T) {
 			return err
 		}, sent{"GET", path, "allowWatchBookmarks=true&resourceVersion=7&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=300&watch=true", plain, "", ""}},
 		{"create", func(t *testing.T, r *resource) error {
-			_, err := r.Create(t.Context(), object, api.UpdateOptions{FieldManager: "me", DryRun: true})
-			return err
+			return errorOf(r.Create(t.Context(), object, api.UpdateOptions{FieldManager: "me", DryRun: true}))
 		}, sent{"POST", path, "dryRun=All&fieldManager=me", plain, plain, body}},
 		{"create in the namespace of the object", func(t *testing.T, r *resource) error {
-			_, err := r.InNamespace("").Create(t.Context(), object, api.UpdateOptions{})
-			return err
+			return errorOf(r.InNamespace("").Create(t.Context(), object, api.UpdateOptions{}))
 		}, sent{"POST", path, "", plain, plain, body}},
 		{"update", func(t *testing.T, r *resource) error {
-			_, err := r.Update(t.Context(), object, api.UpdateOptions{})
-			return err
+			return errorOf(r.Update(t.Context(), object, api.UpdateOptions{}))
 		}, sent{"PUT", path + "/web", "", plain, plain, body}},
 		{"update of an object of all namespaces", func(t *testing.T, r *resource) error {
-			_, err := r.InNamespace("").Update(t.Context(), object, api.UpdateOptions{})
-			return err
+			return errorOf(r.InNamespace("").Update(t.Context(), object, api.UpdateOptions{}))
 		}, sent{"PUT", path + "/web", "", plain, plain, body}},
 		{"update status", func(t *testing.T, r *resource) error {
-			_, err := r.UpdateStatus(t.Context(), object, api.UpdateOptions{})
-			return err
+			return errorOf(r.UpdateStatus(t.Context(), object, api.UpdateOptions{}))
 		}, sent{"PUT", path + "/web/status", "", plain, plain, body}},
 		{"update subresource", func(t *testing.T, r *resource) error {
-			_, err := r.UpdateSubresource(t.Context(), "web", "scale", object, api.UpdateOptions{})
-			return err
+			return errorOf(r.UpdateSubresource(t.Context(), "web", "scale", object, api.UpdateOptions{}))
 		}, sent{"PUT", path + "/web/scale", "", plain, plain, body}},
 		{"patch", func(t *testing.T, r *resource) error {
-			_, err := r.Patch(t.Context(), "web", api.MergePatchType, []byte(`{"spec":null}`), api.UpdateOptions{Force: true})
-			return err
+			return errorOf(r.Patch(t.Context(), "web", api.MergePatchType, []byte(`{"spec":null}`), api.UpdateOptions{Force: true}))
 		}, sent{"PATCH", path + "/web", "force=true", plain, "application/merge-patch+json", `{"spec":null}`}},
 		{"patch subresource", func(t *testing.T, r *resource) error {
-			_, err := r.Patch(t.Context(), "web", api.JSONPatchType, []byte(`[]`), api.UpdateOptions{}, "status")
-			return err
+			return errorOf(r.Patch(t.Context(), "web", api.JSONPatchType, []byte(`[]`), api.UpdateOptions{}, "status"))
 		}, sent{"PATCH", path + "/web/status", "", plain, "application/json-patch+json", `[]`}},
 		{"delete", func(t *testing.T, r *resource) error {
 			return r.Delete(t.Context(), "web", api.DeleteOptions{GracePeriodSeconds: &grace, Preconditions: &api.Preconditions{UID: &uid}})

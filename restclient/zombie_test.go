@@ -106,8 +106,8 @@ func TestNoRequestHangsOnADeadLink(t *testing.T) {
 		require.NoError(t, err)
 		link.BlackHole(true)
 		for what, request := range map[string]func() error{
-			"list":   func() error { _, err := pods.List(t.Context(), api.ListOptions{}); return err },
-			"watch":  func() error { _, err := pods.Watch(t.Context(), api.ListOptions{}); return err },
+			"list":   func() error { return errorOf(pods.List(t.Context(), api.ListOptions{})) },
+			"watch":  func() error { return errorOf(pods.Watch(t.Context(), api.ListOptions{})) },
 			"delete": func() error { return client.Do(t.Context(), restclient.Request{Verb: "DELETE", Path: "/x"}, nil) },
 		} {
 			start := time.Now()
@@ -138,8 +138,7 @@ func TestAConnectionThatIsDeadInOneDirectionIsLeft(t *testing.T) {
 				list := func() error {
 					ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
 					defer cancel()
-					_, err := pods.List(api.WithSingleAttempt(ctx), api.ListOptions{})
-					return err
+					return errorOf(pods.List(api.WithSingleAttempt(ctx), api.ListOptions{}))
 				}
 				w, err := pods.Watch(t.Context(), api.ListOptions{})
 				require.NoError(t, err)

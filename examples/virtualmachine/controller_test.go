@@ -8,38 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/examples/virtualmachine"
-	"orrery/examples/virtualmachine/driver"
 	"orrery/restclient/api"
 )
-
-// The life of a machine as in the article: it is created and gets its finalizer, its usage is
-// shown, and its deletion arrives as an update.
-func TestTheLifeOfAMachine(t *testing.T) {
-	inBubble(t, func(w *world) {
-		p := w.start()
-		vm := w.createAndWait("test-vm")
-		name := "test-vm-" + vm.UID
-		assert.Equal(w.t, map[string]driver.CreateRequest{name: {Name: name, CPU: 2000, Memory: 4_000_000_000}}, w.driver.Servers())
-		vm = w.get("test-vm")
-		assert.Equal(w.t, []string{"finalizer.cloudnative.tw"}, vm.Finalizers)
-		assert.Equal(w.t, virtualmachine.VirtualMachineActive, vm.Status.Phase)
-		assert.Equal(w.t, driver.Running, vm.Status.Server.State)
-		assert.Equal(w.t, "memory-1", vm.Status.Server.ID)
-		assert.Equal(w.t, virtualmachine.ResourceUsage{CPU: "0", Memory: "4Mi"}, vm.Status.Server.Usage)
-		assert.Equal(w.t, int64(1), vm.Generation, "the quantities are written back as they were")
-
-		w.deleteAndWait("test-vm")
-		assert.Nil(w.t, w.get("test-vm"))
-		assert.Empty(w.t, w.driver.Names())
-		assert.Equal(w.t, []string{"test-vm: Pending", "test-vm: Active", "test-vm: Terminating"}, told(p, &p.phases))
-		assert.Equal(w.t, []string{
-			"test-vm Normal ServerCreated: the server " + name + " was created",
-			"test-vm Normal ServerDeleted: the server " + name + " was deleted",
-		}, told(p, &p.events))
-		assert.Empty(w.t, told(p, &p.errors))
-	})
-}
 
 // The article's first example: the object has the finalizer from the start, and no controller has
 // created a machine for it.

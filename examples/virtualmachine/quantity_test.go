@@ -52,15 +52,18 @@ func TestQuantitiesAreWrittenAsTheyWereRead(t *testing.T) {
 	assert.Equal(t, `{"resource":{}}`, string(written), "what is missing stays missing")
 }
 
-// The usage of a machine is formatted as kubectl formats amounts.
+// A machine has the size that its object asks for. Its usage is formatted as kubectl formats amounts.
 func TestUsageIsShownAsQuantities(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var used atomic.Pointer[driver.Status]
 		used.Store(&driver.Status{State: driver.Running})
-		w.start(func(config *virtualmachine.Config) {
+		p := w.start(func(config *virtualmachine.Config) {
 			config.Driver = reporting{config.Driver, func() (driver.Status, error) { return *used.Load(), nil }}
 		})
-		w.create("a") // with 2 CPUs and 4G of memory
+		name := "a-" + w.createAndWait("a").UID
+		asked := driver.CreateRequest{Name: name, CPU: 2000, Memory: 4_000_000_000}
+		assert.Equal(w.t, map[string]driver.CreateRequest{name: asked}, w.driver.Servers())
+		assert.Equal(w.t, []string{"a Normal ServerCreated: the server " + name + " was created"}, told(p, &p.events))
 		for _, c := range []struct {
 			cpu, memory float64
 			want        virtualmachine.ResourceUsage

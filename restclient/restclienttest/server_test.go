@@ -12,8 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/restclient"
-	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
 )
 
@@ -36,21 +34,6 @@ func TestASilentLinkHasDeadlines(t *testing.T) {
 		assert.Equal(t, time.Minute, time.Since(start))
 		assert.Empty(t, server.Requests())
 		assert.NoError(t, conn.Close())
-	})
-}
-
-func TestWebSocketNeedsAnOrigin(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			restclienttest.ServeWatch(w, r, func(*restclienttest.Stream) {})
-		}))
-		header := http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"AAAAAAAAAAAAAAAAAAAAAA=="}}
-		err := server.Client().Do(t.Context(), restclient.Request{Path: "/", Header: header}, nil)
-		assert.True(t, api.IsForbidden(err), "%v", err)
-		header.Set("Origin", "http://x")
-		header.Del("Sec-Websocket-Key")
-		err = server.Client().Do(t.Context(), restclient.Request{Path: "/", Header: header}, nil)
-		assert.True(t, api.IsBadRequest(err), "%v", err)
 	})
 }
 
