@@ -43,27 +43,35 @@ func TestALeaseThatIsGivenBackIsTakenAtOnce(t *testing.T) {
 	})
 }
 
-// Without the watch, or where it is forbidden, takeover takes a retry period with its jitter.
-func TestWithoutTheWatchRetriesDo(t *testing.T) {
-	inBubble(t, func(t *testing.T, p *place) {
-		p.play("join a polling; join b polling; 120.3s leads a; stop a; 124.7s leads b")
-	})
+// Elections that are no more than a script.
+func TestScripts(t *testing.T) {
+	for name, script := range map[string]string{
+		// With the watch, a candidate takes over when the lease has expired by its own clock.
+		"a dead leader is followed when its lease runs out": "join a; join b; 21s die a; 35s begins b",
+		// b saw its last renewal late, and tries after a pause.
+		"a dead leader, without the watch": "join a polling; join b polling; 21s die a; 40.4s leads b",
+		// Takeover takes a retry period with its jitter.
+		"a lease that is given back, without the watch": "join a polling; join b polling; " +
+			"120.3s leads a; stop a; 124.7s leads b",
+		"a short outage is survived": "join a; join b; 20.001s cut a; 27.001s heal a; 47s leads a; follows b",
+		// It goes on renewing meanwhile.
+		"work in hand is finished as the leader": "join busy; join b; 1s stop busy; 61s leads busy; follows b; " +
+			"finish busy; leads b; returns busy",
+		"a standby stops at once": "join a; join b; 1s stop b; returns b; leads a",
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, p *place) { p.play(script) })
+		})
+	}
+}
+
+// Where the watch is forbidden, takeover takes a retry period as well.
+func TestWithoutTheRightToWatchRetriesDo(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		p.forbid(isWatch)
 		p.play("join a; join b; 120.3s leads a; stop a; 124.7s leads b")
 		assert.Contains(t, p.of["b"].reported(), "watch failed, forbidden true")
 	})
-}
-
-// A candidate takes over from a dead leader, whose last renewal was a second ago, when the lease
-// has expired by the candidate's own clock; with the watch, without delay.
-func TestADeadLeaderIsFollowedWhenItsLeaseRunsOut(t *testing.T) {
-	for _, script := range []string{
-		"join a; join b; 21s die a; 35s begins b",
-		"join a polling; join b polling; 21s die a; 40.4s leads b", // b saw it late, and tries after a pause
-	} {
-		inBubble(t, func(t *testing.T, p *place) { p.play(script) })
-	}
 }
 
 // A replica that started after the leader's death counted its silence from its own start.
@@ -89,12 +97,6 @@ func TestClocksOfOtherMachinesDoNotMatter(t *testing.T) {
 			assert.Contains(t, p.of["b"].reported(), `acquired after "other"`)
 		})
 	}
-}
-
-func TestAShortOutageIsSurvived(t *testing.T) {
-	inBubble(t, func(t *testing.T, p *place) {
-		p.play("join a; join b; 20.001s cut a; 27.001s heal a; 47s leads a; follows b")
-	})
 }
 
 // A leader that cannot renew ends its work at its deadline, before any other replica begins.
@@ -157,20 +159,6 @@ func TestALeaderThatReadsAnotherNameStops(t *testing.T) {
 			assert.NotContains(t, p.of["a"].reported(), "follows c", "it does not stand by")
 		})
 	}
-}
-
-// A leader that is asked to stop goes on renewing while it finishes its work.
-func TestWorkInHandIsFinishedAsLeader(t *testing.T) {
-	inBubble(t, func(t *testing.T, p *place) {
-		p.play("join busy; join b; 1s stop busy; 61s leads busy; follows b; finish busy; leads b; returns busy")
-	})
-}
-
-func TestAStandbyStopsAtOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, p *place) {
-		p.play("join a; join b; 1s stop b; returns b; leads a")
-		assert.Equal(t, "a", p.lease().Spec.HolderIdentity)
-	})
 }
 
 // A kube-apiserver that starts forbids everything until the caches of its authorizer are filled. An
