@@ -15,26 +15,25 @@ import (
 type Controller struct {
 	config   Config
 	graph    *graph
-	monitors *Monitors
+	monitors *monitors
 	passes   *controller.Pool // the keys are UIDs
 }
 
 // NewController returns a controller, which does nothing before RunWithin.
 func NewController(config Config) *Controller {
 	config.Trace = cmp.Or(config.Trace, &Trace{})
-	c := &Controller{config: config, graph: &graph{nodes: map[string]*node{}}}
-	watching := config.Monitor
-	watching.Observe, watching.Vanished = c.graph.observe, c.graph.vanish
-	watching.Forget = func(r *Resource, object *api.PartialObjectMetadata) { c.graph.forget(r, object.UID) }
-	watching.Discovered = func() { // the type of an owner may have appeared
-		for _, uid := range c.graph.pending() {
-			c.passes.Add(uid)
-		}
+	config.DiscoveryPeriod = cmp.Or(config.DiscoveryPeriod, 30*time.Second)
+	if config.Informer == nil {
+		config.Informer = func(api.GroupVersionResource) (none informer.Config[*api.PartialObjectMetadata]) { return none }
 	}
-	c.monitors = NewMonitors(watching)
+	c := &Controller{config: config, graph: &graph{nodes: map[string]*node{}}}
+	c.monitors = &monitors{
+		config: config, graph: c.graph,
+		changed: make(chan struct{}, 1), watched: map[api.GroupVersionResource]*monitor{},
+	}
 	passes := config.Worker
 	passes.Workers = cmp.Or(passes.Workers, 20)
-	passes.Name, passes.Keys, passes.Synced = "garbage_collector", c.graph.pending, []informer.InformerSynced{c.monitors.Synced}
+	passes.Name, passes.Keys, passes.Synced = "garbage_collector", c.graph.pending, []informer.InformerSynced{c.monitors.hasSynced}
 	passes.Reconcile = func(ctx context.Context, uid string) (time.Duration, error) {
 		after, err := c.pass(ctx, uid)
 		if !api.IsForbidden(err) {
@@ -56,7 +55,7 @@ func NewController(config Config) *Controller {
 func (c *Controller) RunWithin(stop, alive context.Context) {
 	watching, end := context.WithCancel(alive)
 	var monitors wait.Group
-	monitors.Start(func() { c.monitors.Run(watching) })
+	monitors.Start(func() { c.monitors.run(watching) })
 	c.passes.Run(stop, alive)
 	end()
 	monitors.Wait()
@@ -68,12 +67,20 @@ func (c *Controller) Healthy() error { return c.passes.Healthy() }
 // UpdateMetrics sets the gauges of the queue's metrics. Call it before they are read.
 func (c *Controller) UpdateMetrics() { c.passes.UpdateMetrics() }
 
-// Config is what a controller needs. Monitor.Discovery and Monitor.Heads are required; the zero
-// value of everything else works.
+// Config is what a controller needs. Discovery and Heads are required; the zero value of everything
+// else works.
 type Config struct {
-	// Monitor says how objects are watched and written. The controller overwrites its hooks, except
-	// Refused.
-	Monitor MonitorConfig
+	// Discovery returns the types of the server. *discovery.Client satisfies it. Set its
+	// OnlyWhenReady, or a server that is starting seems to have no custom resources.
+	Discovery Discovery
+	// DiscoveryPeriod is the longest time between two requests for the types. Default 30 seconds.
+	DiscoveryPeriod time.Duration
+	// Heads returns the client of a type in a namespace, or in all namespaces (""):
+	// restclient.Metadata.
+	Heads func(resource api.GroupVersionResource, namespace string) Heads
+	// Informer returns the configuration of the informer of a type: its gears and hooks. Default:
+	// the textbook's gears, no hooks.
+	Informer func(resource api.GroupVersionResource) informer.Config[*api.PartialObjectMetadata]
 	// Worker tunes the queue and its workers, 20 by default. The controller overwrites Name,
 	// Reconcile, Keys and Synced.
 	Worker controller.PoolConfig
@@ -92,4 +99,6 @@ type Trace struct {
 	// Forbidden: a pass lacks the right to get, patch or delete an object, and is repeated after a
 	// minute. err has the server's answer.
 	Forbidden func(err error)
+	// Refused: the server refuses to list a type or, with a zero resource, discovery has failed.
+	Refused func(resource api.GroupVersionResource, err error)
 }

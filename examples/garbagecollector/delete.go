@@ -58,7 +58,7 @@ func (c *Controller) deletePass(ctx context.Context, n node) error {
 // cannot be asked for it, known is false. The graph proves nothing: a watch may be late, broken or
 // forbidden, and a deletion cannot be undone.
 func (c *Controller) askForOwner(ctx context.Context, n node, reference api.OwnerReference) (owner *api.PartialObjectMetadata, known bool, err error) {
-	kind, ok := c.monitors.Find(reference.APIVersion, reference.Kind)
+	kind, ok := c.monitors.find(reference.APIVersion, reference.Kind)
 	if !ok {
 		return nil, false, nil // monitors queue the object when types appear
 	}
@@ -79,7 +79,7 @@ func (c *Controller) askForOwner(ctx context.Context, n node, reference api.Owne
 	if nowhere {
 		return nil, false, nil
 	}
-	found, err := c.config.Monitor.Heads(kind.GroupVersionResource, namespace).Get(ctx, reference.Name, api.GetOptions{})
+	found, err := c.config.Heads(kind.GroupVersionResource, namespace).Get(ctx, reference.Name, api.GetOptions{})
 	if err == nil && found.UID == reference.UID {
 		return found, true, nil
 	}
@@ -134,7 +134,7 @@ func (c *Controller) finish(ctx context.Context, n node, finalizer string) (afte
 	if early := settle - time.Since(n.marked); early > 0 {
 		return early, nil
 	}
-	if !c.monitors.Synced() { // a type has appeared
+	if !c.monitors.hasSynced() { // a type has appeared
 		return time.Second, nil
 	}
 	others := without(n.object.Finalizers, func(one string) bool { return one == finalizer })
@@ -193,7 +193,7 @@ func (c *Controller) patch(ctx context.Context, n node, field string, value any,
 }
 
 func (c *Controller) heads(n node) Heads {
-	return c.config.Monitor.Heads(n.resource.GroupVersionResource, n.object.Namespace)
+	return c.config.Heads(n.resource.GroupVersionResource, n.object.Namespace)
 }
 
 func (c *Controller) wrote(n node, what string, err error) error {

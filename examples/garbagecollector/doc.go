@@ -7,7 +7,7 @@
 // deletion.
 //
 //	informers of all types ── observe, forget ──▶ graph ──▶ queue ── pass ──▶ DELETE, PATCH
-//	(Monitors)                                    by UID
+//	(monitors)                                    by UID
 //
 // types.go reads which types the server has, monitors.go runs an informer for each, graph.go holds
 // what is known, delete.go decides and sends.

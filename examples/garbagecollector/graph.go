@@ -148,6 +148,13 @@ func (g *graph) all(wanted func(n *node) bool) (uids []string) {
 // pending returns the objects that may need a pass.
 func (g *graph) pending() []string { return g.all(g.isPendingLocked) }
 
+// queuePending queues them.
+func (g *graph) queuePending() {
+	for _, uid := range g.pending() {
+		g.queue(uid)
+	}
+}
+
 // dependents returns copies of the dependents of an object.
 func (g *graph) dependents(uid string) (copies []node) {
 	g.mu.Lock()

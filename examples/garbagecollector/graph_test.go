@@ -40,3 +40,11 @@ func TestAnOwnerThatIsThereAgain(t *testing.T) {
 	g.forget(configMaps, "c")
 	assert.Empty(t, g.nodes, "nothing refers to the owner any more")
 }
+
+func TestMonitorsKeepNoMoreThanTheyNeed(t *testing.T) {
+	labels := map[string]string{"a": "b"}
+	object, err := strip(&api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Name: "o", Labels: labels, Annotations: labels}})
+	assert.NoError(t, err)
+	assert.Equal(t, api.ObjectMeta{Name: "o"}, object.ObjectMeta)
+	assert.False(t, new(monitors).hasSynced(), "no type is known")
+}

@@ -13,18 +13,19 @@ import (
 	"orrery/wait"
 )
 
-// Monitors are the informers of all types whose objects can be watched and deleted, of metadata
+// monitors are the informers of all types whose objects can be watched and deleted, of metadata
 // only. Types come and go while they run: discovery runs once a period and after a change of types,
 // but at most once a second. The types of a group that does not answer stay as they were.
 //
-//	discovery ──▶ types ──▶ one informer each ── Observe, Forget, Vanished ──▶ the controller
+//	discovery ──▶ types ──▶ one informer each ── observe, forget, vanish ──▶ the graph
 //	    ▲                        │
 //	    └── a CustomResourceDefinition or an APIService has changed
 //
-// If the server refuses to list a type, Refused is called once, Synced does not wait for the type,
-// and its informer tries again.
-type Monitors struct {
-	config  MonitorConfig
+// If the server refuses to list a type, Trace.Refused is called once, hasSynced does not wait for
+// the type, and its informer tries again.
+type monitors struct {
+	config  Config
+	graph   *graph
 	changed chan struct{} // a type may have appeared or vanished
 	running sync.WaitGroup
 
@@ -38,20 +39,15 @@ type monitor struct {
 	synced  informer.InformerSynced
 	stop    context.CancelFunc
 	began   time.Time
-	refused bool // guarded by Monitors.mu
-}
-
-// NewMonitors returns monitors that do not run yet.
-func NewMonitors(config MonitorConfig) *Monitors {
-	return &Monitors{config: config.withDefaults(), changed: make(chan struct{}, 1), watched: map[api.GroupVersionResource]*monitor{}}
+	refused bool // guarded by monitors.mu
 }
 
 // discoveryPause bounds the rate of discovery, and gives the server a moment to serve a new type.
 const discoveryPause = time.Second
 
-// Run keeps the informers in step with the types that the server has, until ctx ends. It returns
+// run keeps the informers in step with the types that the server has, until ctx ends. It returns
 // when all informers have ended. It may be called once.
-func (m *Monitors) Run(ctx context.Context) {
+func (m *monitors) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		m.discover(ctx)
 		select {
@@ -65,21 +61,28 @@ func (m *Monitors) Run(ctx context.Context) {
 }
 
 // discover asks the server for its types. Groups that do not answer stay as they were.
-func (m *Monitors) discover(ctx context.Context) {
+func (m *monitors) discover(ctx context.Context) {
 	_, lists, err := m.config.Discovery.ServerGroupsAndResources(ctx)
 	partial, _ := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
 	if err != nil && ctx.Err() == nil {
-		m.config.Refused(api.GroupVersionResource{}, err)
+		m.refused(api.GroupVersionResource{}, err)
 	}
 	if err != nil && partial == nil {
 		return
 	}
-	found := typesOf(lists)
+	var failed map[api.GroupVersion]error
+	if partial != nil {
+		failed = partial.Groups
+	}
+	m.follow(ctx, typesOf(lists), failed)
+	m.graph.queuePending() // the type of an owner may have appeared
+}
+
+// follow starts and stops informers, so that each type has one.
+func (m *monitors) follow(ctx context.Context, found types, failed map[api.GroupVersion]error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if partial != nil {
-		found.keep(m.types, partial.Groups)
-	}
+	found.keep(m.types, failed)
 	m.types = found
 	for gvr, one := range m.watched {
 		if found.deletable[gvr] == nil {
@@ -92,11 +95,10 @@ func (m *Monitors) discover(ctx context.Context) {
 			m.watched[gvr] = m.watch(ctx, r)
 		}
 	}
-	m.config.Discovered()
 }
 
 // watch watches a type with a new informer.
-func (m *Monitors) watch(ctx context.Context, r *Resource) *monitor {
+func (m *monitors) watch(ctx context.Context, r *Resource) *monitor {
 	ctx, stop := context.WithCancel(ctx)
 	one := &monitor{stop: stop, began: time.Now()}
 	config := m.config.Informer(r.GroupVersionResource)
@@ -111,7 +113,7 @@ func (m *Monitors) watch(ctx context.Context, r *Resource) *monitor {
 	one.synced = registration.HasSynced
 	m.running.Go(func() {
 		_ = made.Run(ctx) // an error says that it has been started before
-		m.config.Vanished(r)
+		m.graph.vanish(r)
 	})
 	return one
 }
@@ -123,28 +125,28 @@ func strip(object *api.PartialObjectMetadata) (*api.PartialObjectMetadata, error
 	return object, nil
 }
 
-func (m *Monitors) handler(r *Resource) informer.ResourceEventHandler[*api.PartialObjectMetadata] {
+func (m *monitors) handler(r *Resource) informer.ResourceEventHandler[*api.PartialObjectMetadata] {
 	observe := func(object *api.PartialObjectMetadata) {
-		m.config.Observe(r, object)
+		m.graph.observe(r, object)
 		m.noteChange(r)
 	}
 	return informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc: func(object *api.PartialObjectMetadata, _ bool) { observe(object) },
 		UpdateFunc: func(old, object *api.PartialObjectMetadata) {
 			if old.UID != object.UID { // deleted and created again in a gap of the watch
-				m.config.Forget(r, old)
+				m.graph.forget(r, old.UID)
 			}
 			observe(object)
 		},
 		DeleteFunc: func(deleted informer.DeletedObject[*api.PartialObjectMetadata]) {
-			m.config.Forget(r, deleted.Object)
+			m.graph.forget(r, deleted.Object.UID)
 			m.noteChange(r)
 		},
 	}
 }
 
 // noteChange asks for discovery if objects of this type add types or remove them.
-func (m *Monitors) noteChange(r *Resource) {
+func (m *monitors) noteChange(r *Resource) {
 	if r.Kind != "CustomResourceDefinition" && r.Kind != "APIService" {
 		return
 	}
@@ -155,7 +157,7 @@ func (m *Monitors) noteChange(r *Resource) {
 }
 
 // failed records that the server refuses a type. The informer tries again, as after every failure.
-func (m *Monitors) failed(r *Resource, one *monitor, err error) {
+func (m *monitors) failed(r *Resource, one *monitor, err error) {
 	if !api.IsForbidden(err) && !api.IsNotFound(err) && !api.IsMethodNotAllowed(err) {
 		return
 	}
@@ -164,16 +166,22 @@ func (m *Monitors) failed(r *Resource, one *monitor, err error) {
 	one.refused = true
 	m.mu.Unlock()
 	if !reported {
-		m.config.Refused(r.GroupVersionResource, err)
+		m.refused(r.GroupVersionResource, err)
 	}
 }
 
-// syncTimeout is how long Synced waits for the first list of a type.
+func (m *monitors) refused(resource api.GroupVersionResource, err error) {
+	if hook := m.config.Trace.Refused; hook != nil {
+		hook(resource, err)
+	}
+}
+
+// syncTimeout is how long hasSynced waits for the first list of a type.
 const syncTimeout = 30 * time.Second
 
-// Synced reports whether Observe was called with the objects of all types, except for types that
-// are refused or take too long.
-func (m *Monitors) Synced() bool {
+// hasSynced reports whether the graph has the objects of all types, except for types that are
+// refused or take too long.
+func (m *monitors) hasSynced() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, one := range m.watched {
@@ -184,8 +192,8 @@ func (m *Monitors) Synced() bool {
 	return len(m.watched) > 0
 }
 
-// Find returns the type that an owner reference names; false if the server does not have it.
-func (m *Monitors) Find(apiVersion, kind string) (*Resource, bool) {
+// find returns the type that an owner reference names; false if the server does not have it.
+func (m *monitors) find(apiVersion, kind string) (*Resource, bool) {
 	version, err := api.ParseGroupVersion(apiVersion)
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -24,16 +24,15 @@ import (
 	"orrery/restclient/discovery"
 )
 
-type head = *api.PartialObjectMetadata
-
 // world is a server in memory without a collector of its own, and the collector under test. Its
 // objects are ConfigMaps in the namespace default.
 type world struct {
 	*clustertest.Cluster
 	t      *testing.T
 	gears  gears.Set
-	cancel func() // stops the collector at once
-	kill   func() // the same, and waits
+	adjust func(*garbagecollector.Config) // before the collector starts; nil: nothing
+	cancel func()                         // stops the collector at once
+	kill   func()                         // the same, and waits
 
 	unserved atomic.Value // for paths with this prefix the server returns 404; "": none
 
@@ -66,43 +65,35 @@ func newWorld(t *testing.T, set gears.Set) *world {
 	return w
 }
 
-// client returns a client with the gears of the world.
-func (w *world) client(trace *restclient.Trace) *restclient.Client {
-	return w.Client(func(c *restclient.Config) { c.Codec, c.Trace = w.gears.Codec(), trace })
-}
-
-// watching returns the configuration of monitors that use this client.
-func (w *world) watching(client *restclient.Client) garbagecollector.MonitorConfig {
-	return garbagecollector.MonitorConfig{
-		Discovery: discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true}),
-		Heads: func(resource api.GroupVersionResource, namespace string) garbagecollector.Heads {
-			return restclient.Metadata(client, resource, namespace)
-		},
-		Informer: func(api.GroupVersionResource) informer.Config[head] {
-			return informer.Config[head]{Gears: gears.Informer[head](w.gears)}
-		},
-		Refused: func(r api.GroupVersionResource, _ error) { w.note("refused %s", r.Resource) },
-	}
-}
-
 // start starts a collector. request, if not nil, is called before each of its requests.
 func (w *world) start(request func(verb string)) {
 	trace := &restclient.Trace{}
 	if request != nil {
 		trace.RequestStart = func(info restclient.RequestInfo) { request(info.Verb) }
 	}
-	client := w.client(trace)
-	controller := garbagecollector.NewController(garbagecollector.Config{
-		Monitor: w.watching(client),
-		Worker:  controller.PoolConfig{NewQueue: w.gears.NewQueue},
+	client := w.Client(func(c *restclient.Config) { c.Codec, c.Trace = w.gears.Codec(), trace })
+	config := garbagecollector.Config{
+		Discovery: discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true}),
+		Heads: func(resource api.GroupVersionResource, namespace string) garbagecollector.Heads {
+			return restclient.Metadata(client, resource, namespace)
+		},
+		Informer: func(api.GroupVersionResource) informer.Config[*api.PartialObjectMetadata] {
+			return informer.Config[*api.PartialObjectMetadata]{Gears: gears.Informer[*api.PartialObjectMetadata](w.gears)}
+		},
+		Worker: controller.PoolConfig{NewQueue: w.gears.NewQueue},
 		Trace: &garbagecollector.Trace{
 			Wrote: func(o api.ObjectReference, what string) { w.note("%s %s", o.Name, what) },
 			InvalidNamespace: func(o api.ObjectReference, owner api.OwnerReference) {
 				w.note("invalid namespace %s %s", o.Name, owner.Name)
 			},
 			Forbidden: func(error) { w.note("forbidden") },
+			Refused:   func(r api.GroupVersionResource, _ error) { w.note("refused %s", r.Resource) },
 		},
-	})
+	}
+	if w.adjust != nil {
+		w.adjust(&config)
+	}
+	controller := garbagecollector.NewController(config)
 	cancel, ended := w.Start(func(ctx context.Context) error {
 		controller.RunWithin(ctx, ctx)
 		return nil

@@ -29,28 +29,18 @@ func garbageCollector() manager.Descriptor {
 		},
 		QPSFactor: namespaceQPSFactor, BurstFactor: namespaceBurstFactor,
 		New: func(c manager.ControllerContext) (manager.Controller, error) {
+			type head = *api.PartialObjectMetadata
 			return garbagecollector.NewController(garbagecollector.Config{
-				Monitor: everyType(c), Worker: c.WorkerConfig("garbage_collector"), Trace: garbageTrace(c),
+				Discovery: discovery.NewWithConfig(c.Client, discovery.Config{OnlyWhenReady: true}),
+				Heads: func(resource api.GroupVersionResource, namespace string) garbagecollector.Heads {
+					return restclient.Metadata(c.Client, resource, namespace)
+				},
+				Informer: func(resource api.GroupVersionResource) informer.Config[head] {
+					meta := func(o head) *api.ObjectMeta { return &o.ObjectMeta }
+					return manager.InformerConfig(c, "heads of "+resource.Resource, resource, meta)
+				},
+				Worker: c.WorkerConfig("garbage_collector"), Trace: garbageTrace(c),
 			}), nil
-		},
-	}
-}
-
-// everyType provides the heads of the objects of all types, with informers of its own.
-func everyType(c manager.ControllerContext) garbagecollector.MonitorConfig {
-	type head = *api.PartialObjectMetadata
-	return garbagecollector.MonitorConfig{
-		Discovery: discovery.NewWithConfig(c.Client, discovery.Config{OnlyWhenReady: true}),
-		Heads: func(resource api.GroupVersionResource, namespace string) garbagecollector.Heads {
-			return restclient.Metadata(c.Client, resource, namespace)
-		},
-		Informer: func(resource api.GroupVersionResource) informer.Config[head] {
-			meta := func(o head) *api.ObjectMeta { return &o.ObjectMeta }
-			return manager.InformerConfig(c, "heads of "+resource.Resource, resource, meta)
-		},
-		Refused: func(resource api.GroupVersionResource, err error) {
-			c.Logger.Warn().Str("controller", c.Name).Str("resource", manager.ResourceName(resource)).Err(err).
-				Msg("objects cannot be seen, going on without them")
 		},
 	}
 }
@@ -69,6 +59,10 @@ func garbageTrace(c manager.ControllerContext) *garbagecollector.Trace {
 			if resource, ok := rare.isNews(err); ok {
 				c.Logger.Warn().Str("controller", c.Name).Str("resource", resource).Err(err).Msg("objects cannot be collected, trying again in a minute")
 			}
+		},
+		Refused: func(resource api.GroupVersionResource, err error) {
+			c.Logger.Warn().Str("controller", c.Name).Str("resource", manager.ResourceName(resource)).Err(err).
+				Msg("objects cannot be seen, going on without them")
 		},
 	}
 }

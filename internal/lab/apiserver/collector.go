@@ -38,13 +38,13 @@ var errCollectorStopped = errors.New("the garbage collector is stopped")
 // HTTP. It appears in no request counts or traces, and of the faults only those of admission and
 // collector-stopped affect it. stop ends its run.
 func (s *Server) newCollector(stop context.CancelFunc) *garbagecollector.Controller {
-	return garbagecollector.NewController(garbagecollector.Config{Monitor: garbagecollector.MonitorConfig{
+	return garbagecollector.NewController(garbagecollector.Config{
 		Discovery: local{s},
 		Heads: func(resource api.GroupVersionResource, namespace string) garbagecollector.Heads {
 			return heads{server: s, resource: resource, namespace: namespace, stop: stop}
 		},
 		DiscoveryPeriod: time.Hour, // a new type comes with a CustomResourceDefinition, which is watched
-	}})
+	})
 }
 
 // collectorUser is the user name of the collector.
