@@ -39,14 +39,9 @@ func NewCollection[T Owned](shared *informer.SharedIndexInformer[T], resource *r
 	return Collection[T]{shared, func(namespace string) Client[T] { return resource.InNamespace(namespace) }}
 }
 
-// Lister reads the store.
-func (c Collection[T]) Lister() informer.Lister[T] {
-	return informer.NewLister(c.Informer.GetIndexer(), c.Informer.Name())
-}
-
 // In reads one namespace of the store.
 func (c Collection[T]) In(namespace string) informer.NamespaceLister[T] {
-	return c.Lister().ByNamespace(namespace)
+	return informer.NewLister(c.Informer.GetIndexer(), c.Informer.Name()).ByNamespace(namespace)
 }
 
 // ByKey returns the object with a key of a queue, or an error that api.IsNotFound recognises.

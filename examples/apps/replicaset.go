@@ -42,8 +42,6 @@ type ReplicaSetTrace struct {
 	// Created and Deleted are called after a request about a pod; err is non-nil if it failed.
 	Created func(set *ReplicaSet, pod string, err error)
 	Deleted func(set *ReplicaSet, pod string, err error)
-	// Waiting: a pass creates and deletes nothing, because an expectation is open.
-	Waiting func(set *ReplicaSet)
 }
 
 // NewReplicaSetController registers the controller's handlers. It fails if an informer has stopped.
@@ -150,13 +148,7 @@ func (c *ReplicaSetController) syncReplicaSet(ctx context.Context, key string) (
 		return 0, err
 	}
 	var manageErr error
-	switch {
-	case set.DeletionTimestamp != nil:
-	case !upToDate:
-		if c.trace.Waiting != nil {
-			c.trace.Waiting(set)
-		}
-	default:
+	if upToDate && set.DeletionTimestamp == nil {
 		manageErr = c.manageReplicas(ctx, set, pods)
 	}
 	status, after := calculateStatus(set, pods, manageErr, time.Now())

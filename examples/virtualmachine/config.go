@@ -94,15 +94,6 @@ func (c *Controller) enqueue(vm *VirtualMachine) {
 	}
 }
 
-// Healthy returns an error if a pass does not end.
-func (c *Controller) Healthy() error { return c.pool.Healthy() }
-
-// Snapshot returns the running passes and the state of the queue.
-func (c *Controller) Snapshot() controller.PoolSnapshot { return c.pool.Snapshot() }
-
-// UpdateMetrics sets the gauges of the queue's metrics. Call it when they are read.
-func (c *Controller) UpdateMetrics() { c.pool.UpdateMetrics() }
-
 // Trace is a set of hooks that are called as the controller works. The pointer and each hook may be
 // nil. Hooks run on the goroutines of the workers, several at a time; they must not block, and must
 // not change the objects that they get.

@@ -85,14 +85,13 @@ func (w *world) define() {
 
 // process is a controller with its own client and informer.
 type process struct {
-	w          *world
-	stop       context.CancelFunc // finishes the passes in progress
-	kill       context.CancelFunc // aborts them
-	end        context.CancelFunc // ends the informer as well
-	done       sync.WaitGroup
-	informing  sync.WaitGroup
-	client     *restclient.Client
-	controller *virtualmachine.Controller
+	w         *world
+	stop      context.CancelFunc // finishes the passes in progress
+	kill      context.CancelFunc // aborts them
+	end       context.CancelFunc // ends the informer as well
+	done      sync.WaitGroup
+	informing sync.WaitGroup
+	client    *restclient.Client
 
 	mu     sync.Mutex // guards the controller's reports
 	passes map[string]int
@@ -126,7 +125,6 @@ func (w *world) start(changes ...func(*virtualmachine.Config)) *process {
 	config.Client = impatient(w.t, config.Client)
 	controller, err := virtualmachine.NewController(config)
 	require.NoError(w.t, err)
-	p.controller = controller
 	stop, stopNow := context.WithCancel(context.Background())
 	alive, kill := context.WithCancel(context.Background())
 	informers, end := context.WithCancel(context.Background())
