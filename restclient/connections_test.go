@@ -118,13 +118,13 @@ func TestAConnectionThatIsOpenedTooLateIsClosed(t *testing.T) {
 
 // named are the errors of the requests for one object, by verb.
 func named(t *testing.T, r *restclient.Resource[*api.Namespace], name string) map[string]error {
-	object := namespace(name, "1")
+	object, options := namespace(name, "1"), api.UpdateOptions{}
 	return map[string]error{
 		"get":                  errorOf(r.Get(t.Context(), name, api.GetOptions{})),
-		"update":               errorOf(r.Update(t.Context(), object, api.UpdateOptions{})),
-		"update of the status": errorOf(r.UpdateStatus(t.Context(), object, api.UpdateOptions{})),
-		"finalize":             errorOf(r.UpdateSubresource(t.Context(), name, "finalize", object, api.UpdateOptions{})),
-		"patch":                errorOf(r.Patch(t.Context(), name, api.MergePatchType, []byte("{}"), api.UpdateOptions{})),
+		"update":               errorOf(r.Update(t.Context(), object, options)),
+		"update of the status": errorOf(r.UpdateStatus(t.Context(), object, options)),
+		"finalize":             errorOf(r.UpdateSubresource(t.Context(), name, "finalize", object, options)),
+		"patch":                errorOf(r.Patch(t.Context(), name, api.MergePatchType, []byte("{}"), options)),
 		"delete":               r.Delete(t.Context(), name, api.DeleteOptions{}),
 	}
 }

@@ -24,7 +24,9 @@ func NewController(config Config) *Controller {
 	config.Trace = cmp.Or(config.Trace, &Trace{})
 	config.DiscoveryPeriod = cmp.Or(config.DiscoveryPeriod, 30*time.Second)
 	if config.Informer == nil {
-		config.Informer = func(api.GroupVersionResource) (none informer.Config[*api.PartialObjectMetadata]) { return none }
+		config.Informer = func(api.GroupVersionResource) informer.Config[*api.PartialObjectMetadata] {
+			return informer.Config[*api.PartialObjectMetadata]{}
+		}
 	}
 	c := &Controller{config: config, graph: &graph{nodes: map[string]*node{}}}
 	c.monitors = &monitors{
@@ -33,7 +35,8 @@ func NewController(config Config) *Controller {
 	}
 	passes := config.Worker
 	passes.Workers = cmp.Or(passes.Workers, 20)
-	passes.Name, passes.Keys, passes.Synced = "garbage_collector", c.graph.pending, []informer.InformerSynced{c.monitors.hasSynced}
+	passes.Name, passes.Keys = "garbage_collector", c.graph.pending
+	passes.Synced = []informer.InformerSynced{c.monitors.hasSynced}
 	passes.Reconcile = func(ctx context.Context, uid string) (time.Duration, error) {
 		after, err := c.pass(ctx, uid)
 		if !api.IsForbidden(err) {

@@ -43,7 +43,8 @@ func TestAnOwnerThatIsThereAgain(t *testing.T) {
 
 func TestMonitorsKeepNoMoreThanTheyNeed(t *testing.T) {
 	labels := map[string]string{"a": "b"}
-	object, err := strip(&api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Name: "o", Labels: labels, Annotations: labels}})
+	meta := api.ObjectMeta{Name: "o", Labels: labels, Annotations: labels}
+	object, err := strip(&api.PartialObjectMetadata{ObjectMeta: meta})
 	assert.NoError(t, err)
 	assert.Equal(t, api.ObjectMeta{Name: "o"}, object.ObjectMeta)
 	assert.False(t, new(monitors).hasSynced(), "no type is known")

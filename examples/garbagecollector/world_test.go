@@ -77,8 +77,9 @@ func (w *world) start(request func(verb string)) {
 		Heads: func(resource api.GroupVersionResource, namespace string) garbagecollector.Heads {
 			return restclient.Metadata(client, resource, namespace)
 		},
-		Informer: func(api.GroupVersionResource) informer.Config[*api.PartialObjectMetadata] {
-			return informer.Config[*api.PartialObjectMetadata]{Gears: gears.Informer[*api.PartialObjectMetadata](w.gears)}
+		Informer: func(api.GroupVersionResource) (made informer.Config[*api.PartialObjectMetadata]) {
+			made.Gears = gears.Informer[*api.PartialObjectMetadata](w.gears)
+			return made
 		},
 		Worker: controller.PoolConfig{NewQueue: w.gears.NewQueue},
 		Trace: &garbagecollector.Trace{

@@ -16,6 +16,7 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/examples/virtualmachine"
+	"orrery/examples/virtualmachine/driver"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
@@ -77,9 +78,10 @@ func (l *life) begin(allowed int) {
 	l.process = l.start(func(config *virtualmachine.Config) {
 		l.guard = &executioner{allowed: allowed}
 		config.Client = writes{config.Client, l.guard.write}
-		config.Driver = guarded{config.Driver, func(_ context.Context, call, _ string, do func() error) error {
-			return l.guard.call(call, do)
-		}}
+		config.Driver = driver.Around(config.Driver,
+			func(ctx context.Context, name, _ string, call func(context.Context) error) error {
+				return l.guard.call(name, func() error { return call(ctx) })
+			})
 	})
 }
 

@@ -19,43 +19,19 @@ import (
 	"orrery/wait"
 )
 
-// guarded is a driver whose calls go through a function, which makes the call with do.
-type guarded struct {
-	driver.Interface
-	call func(ctx context.Context, call, name string, do func() error) error
-}
-
-func (g guarded) CreateServer(ctx context.Context, request driver.CreateRequest) error {
-	return g.call(ctx, "CreateServer", request.Name, func() error { return g.Interface.CreateServer(ctx, request) })
-}
-
-func (g guarded) DeleteServer(ctx context.Context, name string) error {
-	return g.call(ctx, "DeleteServer", name, func() error { return g.Interface.DeleteServer(ctx, name) })
-}
-
-func (g guarded) IsServerExist(ctx context.Context, name string) (exists bool, err error) {
-	ask := func() error { exists, err = g.Interface.IsServerExist(ctx, name); return err }
-	return exists, g.call(ctx, "IsServerExist", name, ask)
-}
-
-func (g guarded) GetServerStatus(ctx context.Context, name string) (status driver.Status, err error) {
-	ask := func() error { status, err = g.Interface.GetServerStatus(ctx, name); return err }
-	return status, g.call(ctx, "GetServerStatus", name, ask)
-}
-
 // beforeCall is called before a call of a driver, which is not made if it returns an error.
 type beforeCall func(ctx context.Context, call, name string) error
 
 // flawed returns a driver that calls a function before each call, unless it is healed.
 func flawed(inner driver.Interface, healed *atomic.Bool, before beforeCall) driver.Interface {
-	return guarded{inner, func(ctx context.Context, call, name string, do func() error) error {
+	return driver.Around(inner, func(ctx context.Context, name, server string, call func(context.Context) error) error {
 		if !healed.Load() {
-			if err := before(ctx, call, name); err != nil {
+			if err := before(ctx, name, server); err != nil {
 				return err
 			}
 		}
-		return do()
-	}}
+		return call(ctx)
+	})
 }
 
 // startFlawed runs a controller whose driver calls a function before each call, until it is healed.

@@ -270,7 +270,8 @@ func TestExecPluginFromKubeconfig(t *testing.T) {
 	}}
 	// The command is relative to the directory of the file, not to the working directory.
 	exec := Exec{
-		APIVersion: credentials.ExecV1beta1, Command: "./bin/plugin", ProvideClusterInfo: true, InteractiveMode: "Never",
+		APIVersion: credentials.ExecV1beta1, Command: "./bin/plugin",
+		ProvideClusterInfo: true, InteractiveMode: "Never",
 		Args: []Secret{"s3cret-argument"},
 		Env:  []ExecEnv{{Name: asPlugin, Value: "s3cret-value"}, {Name: "GORACE", Value: "atexit_sleep_ms=0"}},
 	}

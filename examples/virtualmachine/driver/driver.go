@@ -83,46 +83,55 @@ var ErrTimeout = errors.New("the driver did not answer in time")
 
 // WithTimeout returns a driver whose calls end after the limit at the latest, and whose errors are
 // all of type *Error.
-func WithTimeout(inner Interface, limit time.Duration) Interface { return &limited{inner, limit} }
-
-type limited struct {
-	Interface
-	limit time.Duration
+func WithTimeout(inner Interface, limit time.Duration) Interface {
+	return Around(inner, func(ctx context.Context, name, _ string, call func(context.Context) error) error {
+		ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrTimeout)
+		defer cancel()
+		err := call(ctx)
+		if err != nil && errors.Is(context.Cause(ctx), ErrTimeout) {
+			err = ErrTimeout
+		}
+		if err != nil {
+			return &Error{Call: name, Err: err}
+		}
+		return nil
+	})
 }
 
-func (l *limited) CreateServer(ctx context.Context, request CreateRequest) error {
-	return l.call(ctx, "CreateServer", func(ctx context.Context) error { return l.Interface.CreateServer(ctx, request) })
+// AroundCall makes a call of a driver, or does not, and returns its error. name is that of the
+// method, and server that of the server.
+type AroundCall = func(ctx context.Context, name, server string, call func(context.Context) error) error
+
+// Around returns a driver whose calls are made by a function.
+func Around(inner Interface, do AroundCall) Interface { return &around{inner, do} }
+
+type around struct {
+	inner Interface
+	do    AroundCall
 }
 
-func (l *limited) DeleteServer(ctx context.Context, name string) error {
-	return l.call(ctx, "DeleteServer", func(ctx context.Context) error { return l.Interface.DeleteServer(ctx, name) })
+func (a *around) CreateServer(ctx context.Context, request CreateRequest) error {
+	return a.do(ctx, "CreateServer", request.Name, func(ctx context.Context) error {
+		return a.inner.CreateServer(ctx, request)
+	})
 }
 
-func (l *limited) IsServerExist(ctx context.Context, name string) (exists bool, err error) {
-	err = l.call(ctx, "IsServerExist", func(ctx context.Context) (err error) {
-		exists, err = l.Interface.IsServerExist(ctx, name)
+func (a *around) DeleteServer(ctx context.Context, name string) error {
+	return a.do(ctx, "DeleteServer", name, func(ctx context.Context) error { return a.inner.DeleteServer(ctx, name) })
+}
+
+func (a *around) IsServerExist(ctx context.Context, name string) (exists bool, err error) {
+	err = a.do(ctx, "IsServerExist", name, func(ctx context.Context) (err error) {
+		exists, err = a.inner.IsServerExist(ctx, name)
 		return err
 	})
 	return exists, err
 }
 
-func (l *limited) GetServerStatus(ctx context.Context, name string) (status Status, err error) {
-	err = l.call(ctx, "GetServerStatus", func(ctx context.Context) (err error) {
-		status, err = l.Interface.GetServerStatus(ctx, name)
+func (a *around) GetServerStatus(ctx context.Context, name string) (status Status, err error) {
+	err = a.do(ctx, "GetServerStatus", name, func(ctx context.Context) (err error) {
+		status, err = a.inner.GetServerStatus(ctx, name)
 		return err
 	})
 	return status, err
-}
-
-func (l *limited) call(ctx context.Context, name string, call func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, l.limit, ErrTimeout)
-	defer cancel()
-	err := call(ctx)
-	if err != nil && errors.Is(context.Cause(ctx), ErrTimeout) {
-		err = ErrTimeout
-	}
-	if err != nil {
-		return &Error{Call: name, Err: err}
-	}
-	return nil
 }

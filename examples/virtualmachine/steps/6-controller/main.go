@@ -60,7 +60,7 @@ func build(m *controller.Manager, machines *controller.Collection[*virtualmachin
 	worker := m.PoolConfig(name)
 	worker.Workers = *workers
 	c, err := virtualmachine.NewController(virtualmachine.Config{
-		Machines: machines.Informer(), Client: machines.Server(""), Driver: mortal{servers, *dieAfter},
+		Machines: machines.Informer(), Client: machines.Server(""), Driver: driver.Around(servers, mortal),
 		Worker: worker, Trace: trace(recorder),
 	})
 	if err != nil {
@@ -92,28 +92,13 @@ func notRecorded(_ context.Context, event *api.Event, why events.Drop, err error
 	fmt.Printf("not recorded, %s: %s: %v\n", why, event.Message, err)
 }
 
-// mortal is a driver that ends the program after one kind of call, before the controller gets the
-// result, as if it was killed.
-type mortal struct {
-	driver.Interface
-	after string
-}
-
-func (m mortal) CreateServer(ctx context.Context, request driver.CreateRequest) error {
-	err := m.Interface.CreateServer(ctx, request)
-	m.die("CreateServer")
-	return err
-}
-
-func (m mortal) DeleteServer(ctx context.Context, name string) error {
-	err := m.Interface.DeleteServer(ctx, name)
-	m.die("DeleteServer")
-	return err
-}
-
-func (m mortal) die(call string) {
-	if call == m.after {
-		fmt.Println("killed after", call)
+// mortal makes a call of the driver. It ends the program after one kind of call, before the
+// controller gets the result, as if it was killed.
+func mortal(ctx context.Context, name, _ string, call func(context.Context) error) error {
+	err := call(ctx)
+	if name == *dieAfter {
+		fmt.Println("killed after", name)
 		os.Exit(137) // as a shell reports SIGKILL
 	}
+	return err
 }
