@@ -42,7 +42,10 @@ func TestVerbs(t *testing.T) {
 			return errorOf(r.Get(t.Context(), "web", api.GetOptions{ResourceVersion: "0"}))
 		}, sent{"GET", path + "/web", "resourceVersion=0", plain, "", ""}},
 		{"list", func(t *testing.T, r *resource) error {
-			return errorOf(r.List(t.Context(), api.ListOptions{LabelSelector: "a=b,c!=d", FieldSelector: "metadata.name=x", Limit: 500, Continue: "tok", ResourceVersion: "7", ResourceVersionMatch: api.MatchExact}))
+			return errorOf(r.List(t.Context(), api.ListOptions{
+				LabelSelector: "a=b,c!=d", FieldSelector: "metadata.name=x", Limit: 500, Continue: "tok",
+				ResourceVersion: "7", ResourceVersionMatch: api.MatchExact,
+			}))
 		}, sent{"GET", path, "continue=tok&fieldSelector=metadata.name%3Dx&labelSelector=a%3Db%2Cc%21%3Dd&limit=500&resourceVersion=7&resourceVersionMatch=Exact", plain, "", ""}},
 		{"watch", func(t *testing.T, r *resource) error {
 			w, err := r.Watch(t.Context(), api.ListOptions{ResourceVersion: "7", TimeoutSeconds: 300, AllowWatchBookmarks: true, SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan})
@@ -68,7 +71,8 @@ func TestVerbs(t *testing.T) {
 			return errorOf(r.UpdateSubresource(t.Context(), "web", "scale", object, api.UpdateOptions{}))
 		}, sent{"PUT", path + "/web/scale", "", plain, plain, body}},
 		{"patch", func(t *testing.T, r *resource) error {
-			return errorOf(r.Patch(t.Context(), "web", api.MergePatchType, []byte(`{"spec":null}`), api.UpdateOptions{Force: true}))
+			options := api.UpdateOptions{Force: true}
+			return errorOf(r.Patch(t.Context(), "web", api.MergePatchType, []byte(`{"spec":null}`), options))
 		}, sent{"PATCH", path + "/web", "force=true", plain, "application/merge-patch+json", `{"spec":null}`}},
 		{"patch subresource", func(t *testing.T, r *resource) error {
 			return errorOf(r.Patch(t.Context(), "web", api.JSONPatchType, []byte(`[]`), api.UpdateOptions{}, "status"))

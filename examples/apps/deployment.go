@@ -12,10 +12,12 @@ import (
 
 // DeploymentController rolls deployments out.
 type DeploymentController struct {
+	// Pool has the queue and the workers. Run it.
+	Pool *controller.Pool
+
 	deployments Collection[*Deployment]
 	sets        Collection[*ReplicaSet]
 	pods        Collection[*Pod]
-	pool        *controller.Pool
 	trace       DeploymentTrace
 }
 
@@ -65,18 +67,11 @@ func NewDeploymentController(config DeploymentConfig) (*DeploymentController, er
 	config.Worker.Reconcile = c.syncDeployment
 	config.Worker.Keys = c.deployments.Keys
 	config.Worker.Synced = []informer.InformerSynced{deployments.HasSynced, sets.HasSynced, pods.HasSynced}
-	c.pool = controller.NewPool(config.Worker)
+	c.Pool = controller.NewPool(config.Worker)
 	return c, nil
 }
 
-// Pool returns the controller's queue and workers, for inspection.
-func (c *DeploymentController) Pool() *controller.Pool { return c.pool }
-
-// RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut
-// short at once.
-func (c *DeploymentController) RunWithin(stop, alive context.Context) { c.pool.Run(stop, alive) }
-
-func (c *DeploymentController) enqueue(d *Deployment) { c.pool.Add(d.Owner().Key()) }
+func (c *DeploymentController) enqueue(d *Deployment) { c.Pool.Add(d.Owner().Key()) }
 
 // podGone queues deployments with the strategy Recreate, which wait for their last old pod to go.
 // All others learn what they need from their sets.

@@ -55,7 +55,7 @@
 //
 // # Goroutines
 //
-// RunWithin of each controller owns its workers. A worker creates and deletes pods of one set
+// The Pool of each controller owns its workers. A worker creates and deletes pods of one set
 // concurrently, and waits for all of them.
 //
 // # Failure

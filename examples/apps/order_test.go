@@ -113,7 +113,7 @@ func TestExpectations(t *testing.T) {
 		assert.True(t, e.satisfied("a"), "the event will not arrive any more")
 
 		e.expectCreations("a", 1)
-		c := &ReplicaSetController{expectations: e, pool: controller.NewPool(controller.PoolConfig{})}
+		c := &ReplicaSetController{expectations: e, Pool: controller.NewPool(controller.PoolConfig{})}
 		c.setHandler().OnUpdate(set, &ReplicaSet{ObjectMeta: api.ObjectMeta{Name: "a", UID: "b"}})
 		assert.True(t, e.satisfied("a"), "the expectations of a set that was created again are forgotten")
 	})

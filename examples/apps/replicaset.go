@@ -14,9 +14,11 @@ import (
 
 // ReplicaSetController creates and deletes the pods of replica sets.
 type ReplicaSetController struct {
+	// Pool has the queue and the workers. Run it.
+	Pool *controller.Pool
+
 	sets         Collection[*ReplicaSet]
 	pods         Collection[*Pod]
-	pool         *controller.Pool
 	trace        ReplicaSetTrace
 	expectations *expectations
 	// satisfied is the method of expectations. A test replaces it, to show what happens without
@@ -61,20 +63,13 @@ func NewReplicaSetController(config ReplicaSetConfig) (*ReplicaSetController, er
 	config.Worker.Reconcile = c.syncReplicaSet
 	config.Worker.Keys = c.sets.Keys
 	config.Worker.Synced = []informer.InformerSynced{sets.HasSynced, pods.HasSynced}
-	c.pool = controller.NewPool(config.Worker)
+	c.Pool = controller.NewPool(config.Worker)
 	return c, nil
 }
 
-// Pool returns the controller's queue and workers, for inspection.
-func (c *ReplicaSetController) Pool() *controller.Pool { return c.pool }
-
-// RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut
-// short at once.
-func (c *ReplicaSetController) RunWithin(stop, alive context.Context) { c.pool.Run(stop, alive) }
-
 func (c *ReplicaSetController) enqueue(sets ...*ReplicaSet) {
 	for _, set := range sets {
-		c.pool.Add(set.Owner().Key())
+		c.Pool.Add(set.Owner().Key())
 	}
 }
 
@@ -126,7 +121,7 @@ func (c *ReplicaSetController) podUpdated(old, pod *Pod) {
 // the pod is gone.
 func (c *ReplicaSetController) podDeleted(pod *Pod) {
 	if waiting := c.expectations.deletionObserved(pod.UID); waiting != "" {
-		c.pool.Add(waiting)
+		c.Pool.Add(waiting)
 	}
 	if ControllerOf(&pod.ObjectMeta) != nil { // no set loses an orphan
 		c.enqueue(OwnersOf(&pod.ObjectMeta, c.sets)...)

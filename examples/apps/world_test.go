@@ -115,6 +115,6 @@ func (w *world) start() (kill context.CancelFunc, ended <-chan struct{}) {
 		w.adjust(lower)
 	}
 	return w.Start(deployments.Informer.Run, sets.Informer.Run, pods.Informer.Run,
-		func(ctx context.Context) error { upper.RunWithin(ctx, ctx); return nil },
-		func(ctx context.Context) error { lower.RunWithin(ctx, ctx); return nil })
+		func(ctx context.Context) error { upper.Pool.Run(ctx, ctx); return nil },
+		func(ctx context.Context) error { lower.Pool.Run(ctx, ctx); return nil })
 }

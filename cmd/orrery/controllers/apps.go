@@ -68,7 +68,7 @@ func replicaSetController(options AppsOptions) manager.Descriptor {
 			if err != nil {
 				return nil, err
 			}
-			return newPooled(c, controller, controller.Pool()), nil
+			return newPooled(c, controller.Pool), nil
 		},
 	}
 }
@@ -124,7 +124,7 @@ func deploymentController(options AppsOptions) manager.Descriptor {
 			if err != nil {
 				return nil, err
 			}
-			return newPooled(c, controller, controller.Pool()), nil
+			return newPooled(c, controller.Pool), nil
 		},
 	}
 }
@@ -134,13 +134,12 @@ func collection[T apps.Owned](c manager.ControllerContext, resource api.GroupVer
 	return apps.NewCollection(manager.InformerFor(c, resource, T.Meta), restclient.Typed[T](c.Client, resource, ""))
 }
 
-// pooled is a controller whose worker pool provides its health and queue.
-type pooled struct {
-	manager.Controller
-	*controller.Pool
-}
+// pooled is a controller that consists of a pool.
+type pooled struct{ *controller.Pool }
 
-func newPooled(c manager.ControllerContext, controller manager.Controller, pool *controller.Pool) pooled {
+func (p pooled) RunWithin(stop, alive context.Context) { p.Run(stop, alive) }
+
+func newPooled(c manager.ControllerContext, pool *controller.Pool) pooled {
 	c.Show("controller/"+c.Name, func() any { return pool.Snapshot() })
-	return pooled{controller, pool}
+	return pooled{pool}
 }
