@@ -75,13 +75,13 @@ events, in order.`,
 var fifoBench = benchmark{
 	name:  "fifo",
 	short: "The DeltaFIFO: Add and Pop at the same time",
-	long: `Producers add events. One consumer pops all events of one object at a time, as
-in an informer. Producers wait when the backlog reaches --backlog, because a
+	long: `A producer adds events. A consumer pops all events of one object at a time, as
+in an informer. The producer waits when the backlog reaches --backlog, because a
 queue that only grows would measure memory.
 
 Shows events per second, the cost of each, the number of pops, and the time from
 when an event was due until it was popped.`,
-	examples: `  # one producer, as an informer has it
+	examples: `  # the queue of an informer
   lab bench fifo
 
   # every form of the queue side by side
@@ -91,10 +91,7 @@ when an event was due until it was popped.`,
   lab bench fifo --distribution hot --keys 10k
 
   # what does a deeper backlog cost?
-  lab bench fifo --vary backlog=16..16384 --plot backlog.svg
-
-  # more producers than an informer has
-  lab bench fifo --vary producers=1..8 --design all`,
+  lab bench fifo --vary backlog=16..16384 --plot backlog.svg`,
 	workload: func() workload {
 		return newWork("fifo", "the queues to measure",
 			workloads.FIFOs(), &workloads.FIFOConfig{}, workloads.Run[workloads.FIFOConfig])
@@ -153,10 +150,7 @@ the server. There is no latency, because there is only one event: the list.`,
 
   # is the memory proportional to the number of objects?
   lab bench sync --vary objects=1k..64k --design all \
-    --plot objects.svg --figure "peak memory"
-
-  # and to their size?
-  lab bench sync --vary object-size=4KiB..64KiB --objects 10k`,
+    --plot objects.svg --figure "peak memory"`,
 	workload: func() workload {
 		return newWork("sync", "the gears to measure",
 			workloads.SyncSubjects(), &workloads.SyncConfig{}, workloads.RunSync)

@@ -151,8 +151,6 @@ func (s *session) numbers(records []jobResults) (values []float64, unit string, 
 	case unit != "":
 	case s.varied == "rate":
 		unit = bench.PerSecond
-	case strings.HasSuffix(s.varied, "size"):
-		unit = bench.Bytes
 	default:
 		unit = bench.Count
 	}

@@ -32,7 +32,6 @@ func TestBenchMistakes(t *testing.T) {
 		`"many" is not a number, such as 1000 or 100k`:                           {"queue", "--workers", "many"},
 		`it must be a whole number`:                                              {"queue", "--keys", "1.5"},
 		`it must be at most 10000000`:                                            {"queue", "--keys", "10G"},
-		`"x" is not a number, such as 1000 or 64KiB`:                             {"sync", "--object-size", "x"},
 		`there is no distribution "even"; use uniform, zipf or hot`:              {"queue", "--distribution", "even"},
 		`there is no output format "yaml"; use table, json or benchfmt`:          {"queue", "-o", "yaml"},
 		`there is no design "quick"; use fast, textbook, inorder or all`:         {"fifo", "--design", "fast,quick"},

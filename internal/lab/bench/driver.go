@@ -1,10 +1,8 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"sync"
 	"time"
 )
 
@@ -95,27 +93,16 @@ func (p *Phase) Begin() {
 // Late returns how long ago an event was due.
 func (p *Phase) Late(event int) time.Duration { return time.Since(p.start) - p.pacer.Due(event) }
 
-// Add gives the gear an event with one of the keys.
-type Add func(producer, event, key int) error
-
-// Produce runs producers, each in its own goroutine, until the time is up or all events were made.
-// Each draws keys and calls add. In the phase with a steady rate it calls add when the event is
-// due, or at once if the event is late.
-func (p *Phase) Produce(ctx context.Context, producers int, keys *Keys, add Add) error {
-	errs := make([]error, producers)
-	var producing sync.WaitGroup
-	for number := range producers {
-		producing.Go(func() {
-			picker := keys.Picker(number)
-			event := number
-			for made := 0; errs[number] == nil && p.more(ctx, event, made); made++ {
-				errs[number] = add(number, event, picker.Next())
-				event += producers
-			}
-		})
+// Produce makes events until the time is up or all events were made: it draws keys and calls add. In
+// the phase with a steady rate it calls add when the event is due, or at once if the event is late.
+func (p *Phase) Produce(ctx context.Context, keys *Keys, add func(event, key int) error) error {
+	picker := keys.Picker(0)
+	for event := 0; p.more(ctx, event); event++ {
+		if err := add(event, picker.Next()); err != nil {
+			return err
+		}
 	}
-	producing.Wait()
-	return cmp.Or(cmp.Or(errs...), ctx.Err())
+	return ctx.Err()
 }
 
 // checked is the number of events between two checks of the clock and the context. A write may take
@@ -123,9 +110,9 @@ func (p *Phase) Produce(ctx context.Context, producers int, keys *Keys, add Add)
 // enough for the latter.
 const checked = 8
 
-// more waits until a producer's next event is due, and reports whether there is one. A producer
-// without a rate makes a few events, however late it begins.
-func (p *Phase) more(ctx context.Context, event, made int) bool {
+// more waits until an event is due, and reports whether there is one. Without a rate there are a few
+// events, however late the producer begins.
+func (p *Phase) more(ctx context.Context, event int) bool {
 	if p.Paced() {
 		if event >= p.Events {
 			return false
@@ -133,7 +120,7 @@ func (p *Phase) more(ctx context.Context, event, made int) bool {
 		_, ok := p.pacer.Wait(ctx, event)
 		return ok
 	}
-	if made%checked != 0 || made == 0 {
+	if event%checked != 0 || event == 0 {
 		return true
 	}
 	return ctx.Err() == nil && time.Since(p.start) < p.Duration

@@ -34,8 +34,8 @@ func (l *Load) AddTo(flags *pflag.FlagSet, of string) {
 	flags.Uint64Var(&l.Seed, "seed", 1, "seed of the random choices; the same seed makes the same choices")
 }
 
-// Number is the value of a flag: a count or a rate with an optional suffix (100k, 1M), a size
-// (64KiB), or a duration (500ms).
+// Number is the value of a flag: a count or a rate with an optional suffix (100k, 1M), or a duration
+// (500ms).
 type Number struct {
 	value       float64 // of a duration in nanoseconds
 	least, most float64 // most 0: no limit
@@ -49,19 +49,11 @@ type quantity string
 const (
 	rates     quantity = "number"
 	counts    quantity = "count"
-	sizes     quantity = "bytes"
 	durations quantity = "time"
 )
 
-// suffixes of numbers. Those that end in another's come first.
-var suffixes = []struct {
-	text   string
-	factor float64
-	size   bool
-}{
-	{"KiB", 1 << 10, true}, {"MiB", 1 << 20, true}, {"kB", 1e3, true}, {"MB", 1e6, true}, {"B", 1, true},
-	{"k", 1e3, false}, {"M", 1e6, false}, {"G", 1e9, false},
-}
+// suffixes of numbers.
+var suffixes = map[string]float64{"k": 1e3, "M": 1e6, "G": 1e9}
 
 // Set implements [pflag.Value].
 func (n *Number) Set(text string) error {
@@ -81,7 +73,7 @@ func (n *Number) Parse(text string) (value float64, err error) {
 			return 0, fmt.Errorf("%q is not a duration with its unit, such as 500ms or 5m", text)
 		}
 		value = float64(d)
-	} else if value, err = n.number(text); err != nil {
+	} else if value, err = number(text); err != nil {
 		return 0, err
 	}
 	switch {
@@ -95,21 +87,17 @@ func (n *Number) Parse(text string) (value float64, err error) {
 	return value, nil
 }
 
-func (n *Number) number(text string) (float64, error) {
-	digits, factor, example := strings.ReplaceAll(text, "_", ""), 1.0, "100k"
-	if n.of == sizes {
-		example = "64KiB"
-	}
-	for _, suffix := range suffixes {
-		rest, ok := strings.CutSuffix(digits, suffix.text)
-		if ok && (n.of == sizes || !suffix.size) {
-			digits, factor = strings.TrimSpace(rest), suffix.factor
+func number(text string) (float64, error) {
+	digits, factor := strings.ReplaceAll(text, "_", ""), 1.0
+	for suffix, of := range suffixes {
+		if rest, ok := strings.CutSuffix(digits, suffix); ok {
+			digits, factor = strings.TrimSpace(rest), of
 			break
 		}
 	}
 	value, err := strconv.ParseFloat(digits, 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-		return 0, fmt.Errorf("%q is not a number, such as 1000 or %s", text, example)
+		return 0, fmt.Errorf("%q is not a number, such as 1000 or 100k", text)
 	}
 	return value * factor, nil
 }
@@ -139,14 +127,6 @@ func CountVar(flags *pflag.FlagSet, n *int, name string, value, least, most int,
 		of: counts, value: float64(value), least: float64(least), most: float64(most),
 		set: func(v float64) { *n = int(v) },
 	}, name, usage)
-}
-
-// mostBytes is the largest object size.
-const mostBytes = 1 << 20
-
-// SizeVar adds a flag for a number of bytes.
-func SizeVar(flags *pflag.FlagSet, n *int, name, usage string) {
-	flags.Var(&Number{of: sizes, most: mostBytes, set: func(v float64) { *n = int(v) }}, name, usage)
 }
 
 // DurationVar adds a flag for a duration. most is 0 if there is no limit.

@@ -161,9 +161,3 @@ func (k *Keys) Index() func(key string) int {
 // namespaces returns the number of namespaces: key i has ordinal i/namespaces in namespace
 // i%namespaces.
 func (k *Keys) namespaces() int { return min(max(len(k.keys)/objectsInNamespace, 1), maxNamespaces) }
-
-// Split divides total items into consecutive parts of almost equal size and returns the half-open
-// range [from, to) of one part.
-func Split(total, parts, part int) (from, to int) {
-	return total * part / parts, total * (part + 1) / parts
-}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"orrery/internal/lab/bench"
 )
@@ -104,20 +103,6 @@ func TestDrawingDoesNotAllocate(t *testing.T) {
 	}
 }
 
-func TestSplitGivesEachItemToOnePart(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		total, parts := rapid.IntRange(0, 10_000_000).Draw(t, "total"), rapid.IntRange(1, 64).Draw(t, "parts")
-		next := 0
-		for part := range parts {
-			from, to := bench.Split(total, parts, part)
-			assert.Equal(t, next, from)
-			assert.InDelta(t, float64(total)/float64(parts), to-from, 1)
-			next = to
-		}
-		assert.Equal(t, total, next)
-	})
-}
-
 func TestACostInABubbleIsSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, d := range []time.Duration{-1, 0, 1, time.Microsecond, 49 * time.Microsecond, time.Second} {
@@ -145,22 +130,21 @@ func TestACostIsWorkOrSleep(t *testing.T) {
 
 func TestFlagsForNumbers(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	var keys, size int
+	var keys int
 	var l bench.Load
 	bench.CountVar(flags, &keys, "keys", 7, 1, 2_000_000, "")
-	bench.SizeVar(flags, &size, "size", "")
 	l.AddTo(flags, "keys")
 	assert.Equal(t, 7, keys)
 	assert.Equal(t, bench.Load{Distribution: bench.Uniform, Duration: 2 * time.Second, Seed: 1}, l)
 
-	require.NoError(t, flags.Parse([]string{"--keys", "1.5M", "--size", "64KiB", "--rate", "2k", "--duration", "3s", "--distribution", "hot"}))
+	given := []string{"--keys", "1.5M", "--rate", "2k", "--duration", "3s", "--distribution", "hot"}
+	require.NoError(t, flags.Parse(given))
 	assert.Equal(t, 1_500_000, keys)
-	assert.Equal(t, 64<<10, size)
 	assert.Equal(t, bench.Load{Distribution: bench.Hot, Duration: 3 * time.Second, Rate: 2000, Seed: 1}, l)
 	assert.Equal(t, "1500000", flags.Lookup("keys").Value.String())
 
 	for flag, values := range map[string][]string{
-		"keys": {"0", "3M", "1.5", "many", "NaN"}, "size": {"-1", "2MiB"}, "rate": {"-1", "Inf"}, "duration": {"0", "-1s", "soon"},
+		"keys": {"0", "3M", "1.5", "many", "NaN"}, "rate": {"-1", "Inf"}, "duration": {"0", "-1s", "soon"},
 	} {
 		for _, value := range values {
 			assert.Error(t, flags.Set(flag, value), "--%s %s", flag, value)

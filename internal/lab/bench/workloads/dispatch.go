@@ -139,7 +139,7 @@ func (r *dispatchRun) phase(ctx context.Context, p *bench.Phase) (err error) {
 	lead, sent, delivered := r.lead(), w.sent, r.callbacks()
 	p.Begin()
 	p.Usage = bench.Measure(func() {
-		err = p.Produce(ctx, 1, r.keys, func(_, event, object int) error {
+		err = p.Produce(ctx, r.keys, func(event, object int) error {
 			if p.Paced() {
 				w.sendOnce(event, object, w.informer.As(w.states[object][0], versionOf(w.stateCount()+event)))
 				return nil

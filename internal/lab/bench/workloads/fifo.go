@@ -21,11 +21,9 @@ import (
 
 // FIFOConfig holds the flags of "lab bench fifo".
 type FIFOConfig struct {
-	// Producers is the number of adding goroutines. An informer has one, its reflector.
-	Producers int
 	// Keys is the number of objects that change.
 	Keys int
-	// Backlog is the number of events in flight at which producers wait. Without this bound the
+	// Backlog is the number of events in flight at which the producer waits. Without this bound the
 	// first part of the run would measure memory.
 	Backlog int
 	bench.Load
@@ -33,9 +31,8 @@ type FIFOConfig struct {
 
 // AddTo adds a flag for each field.
 func (c *FIFOConfig) AddTo(flags *pflag.FlagSet) {
-	bench.CountVar(flags, &c.Producers, "producers", 1, 1, 10_000, "goroutines that add events")
 	bench.CountVar(flags, &c.Keys, "keys", 100_000, 1, 10_000_000, "how many objects there are")
-	bench.CountVar(flags, &c.Backlog, "backlog", 1000, 1, 1_000_000, "how many events may wait before producers do")
+	bench.CountVar(flags, &c.Backlog, "backlog", 1000, 1, 1_000_000, "how many events may wait before the producer does")
 	c.Load.AddTo(flags, "objects")
 }
 
@@ -145,7 +142,7 @@ func (q deltaFIFO) Popper(see func(obj object, deleted bool)) (pop func() error)
 func (g FIFOGear[T]) Name() string { return g.Subject }
 
 // Run measures throughput and latency while one goroutine pops, as an informer's loop does, and
-// others add, as a reflector does. At a steady rate each event brings a new object, as from a
+// another adds, as a reflector does. At a steady rate each event brings a new object, as from a
 // watch, which is part of its latency.
 func (g FIFOGear[T]) Run(ctx context.Context, cfg *FIFOConfig, meter *bench.Meter) (*bench.Result, error) {
 	r := fifoRun[T]{
@@ -168,7 +165,7 @@ type fifoRun[T any] struct {
 
 // phase adds events and proves that each was handed out once. As fast as possible, an object has
 // the number of its key, and the backlog is bounded. At a steady rate it has the number of its
-// event, and producers never wait for the queue; a latency ends when the event was handed out.
+// event, and the producer never waits for the queue; a latency ends when the event was handed out.
 func (r *fifoRun[T]) phase(ctx context.Context, p *bench.Phase) error {
 	queue, err := r.gear.NewQueue(nil)
 	if err != nil {
@@ -186,33 +183,31 @@ func (r *fifoRun[T]) phase(ctx context.Context, p *bench.Phase) error {
 			p.Latency.Record(p.Late(int(number)))
 		}
 	})
-	added := make([][]int, r.cfg.Producers) // by producer and key
-	for i := range added {
-		added[i] = make([]int, len(popped))
-	}
+	added := make([]int, len(popped))
 	timed, cancel := context.WithTimeout(ctx, p.Duration)
 	defer cancel()
-	add := r.bounded(timed, c, added)
-	if p.Paced() {
-		add = func(_, event, key int) error { return queue.Add(r.gear.New(r.pods[key].As(int64(event)))) }
+	makeRoom := c.bounded(r.cfg.Backlog)
+	add := func(event, key int) error {
+		if p.Paced() {
+			added[event]++
+			return queue.Add(r.gear.New(r.pods[key].As(int64(event))))
+		}
+		if err := makeRoom(timed, event); err != nil && timed.Err() == nil {
+			return err
+		}
+		added[key]++
+		return queue.Add(r.objects[key])
 	}
 	p.Begin()
 	p.Usage = bench.Measure(func() {
-		err = p.Produce(ctx, r.cfg.Producers, r.keys, add)
+		err = p.Produce(ctx, r.keys, add)
 		err = cmp.Or(err, c.finish())
 	})
 	if err := cmp.Or(err, bench.Prove("objects handed out but never added", 0, unknown)); err != nil {
 		return err
 	}
 	for number, got := range popped {
-		want := 0
-		if p.Paced() && number < p.Events {
-			want = 1
-		}
-		for _, byKey := range added {
-			want += byKey[number]
-		}
-		if err := bench.Prove(fmt.Sprintf("events of object %d", number), want, got); err != nil {
+		if err := bench.Prove(fmt.Sprintf("events of object %d", number), added[number], got); err != nil {
 			return err
 		}
 		p.Done += got
@@ -222,29 +217,10 @@ func (r *fifoRun[T]) phase(ctx context.Context, p *bench.Phase) error {
 	return nil
 }
 
-// bounded returns a function that adds an object and counts it. Until timed ends, a producer is
-// ahead of the consumer by at most its share of the backlog, as if all were equally fast.
-func (r *fifoRun[T]) bounded(timed context.Context, c *consumer[T], added [][]int) bench.Add {
-	producers := len(added)
-	backlog := max(r.cfg.Backlog/producers, 1)
-	room := make([]int, producers) // the number of its events at which a producer waits for the consumer
-	return func(producer, event, key int) error {
-		if made := event / producers; made >= room[producer] {
-			err := c.waitFor(timed, int64((made-backlog/2)*producers))
-			if err != nil && timed.Err() == nil {
-				return err
-			}
-			room[producer] = int(c.seen.Load())/producers + backlog
-		}
-		added[producer][key]++
-		return c.queue.Add(r.objects[key])
-	}
-}
-
 // consumer pops in its own goroutine until the queue is closed and empty.
 type consumer[T any] struct {
 	queue FIFO[T]
-	// seen counts the objects handed out; producers read it to bound the backlog.
+	// seen counts the objects handed out; the producer reads it to bound the backlog.
 	seen atomic.Int64
 	// turns counts the calls of Pop that returned something. Owned by the goroutine until ended.
 	turns int
@@ -292,6 +268,20 @@ func (c *consumer[T]) finish() error {
 // fifoStallTimeout is how long a queue may hand out nothing while events are in flight. It is long
 // enough that only a queue that lost an event exceeds it, however busy the machine is.
 var fifoStallTimeout = 2 * time.Minute
+
+// bounded returns a function that the producer calls before each event. If the backlog is full, it
+// blocks until half of it was handed out.
+func (c *consumer[T]) bounded(backlog int) func(ctx context.Context, event int) error {
+	room := backlog // the next event that must wait
+	return func(ctx context.Context, event int) error {
+		if event < room {
+			return nil
+		}
+		err := c.waitFor(ctx, int64(event-backlog/2))
+		room = int(c.seen.Load()) + backlog
+		return err
+	}
+}
 
 // waitFor blocks until the consumer has seen n objects. It spins, because parking and waking the
 // goroutine would be measured too.

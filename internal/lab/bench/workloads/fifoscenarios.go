@@ -47,22 +47,17 @@ func (g FIFOGear[T]) addPop(ctx context.Context, effort bench.Effort) (bench.Out
 		}
 		next++
 	})
+	makeRoom := c.bounded(backlog)
 	add := func(from, to int) error {
-		room := from + backlog // the first event that must wait
 		for i := from; i < to; i++ {
-			if i == room {
-				if err := c.waitFor(ctx, int64(i-backlog/2)); err != nil {
-					return err
-				}
-				room = int(c.seen.Load()) + backlog
+			if err := makeRoom(ctx, i); err != nil {
+				return err
 			}
 			if err := queue.Add(objects[i%keys]); err != nil {
 				return err
 			}
-			if i%1024 == 1023 {
-				if err := ctx.Err(); err != nil { // needed here: a consumer that keeps up never makes add wait
-					return err
-				}
+			if i%1024 == 1023 && ctx.Err() != nil { // a consumer that keeps up never makes add wait
+				return ctx.Err()
 			}
 		}
 		return c.waitFor(ctx, int64(to))

@@ -149,7 +149,7 @@ func sendAll(g *guard, keys []string) (all keyDigest) {
 		workers.Go(func() { got[i] = workBatches(g, batcher) })
 	}
 	for i := range pipelineProducers {
-		from, to := bench.Split(len(keys), pipelineProducers, i)
+		from, to := len(keys)*i/pipelineProducers, len(keys)*(i+1)/pipelineProducers
 		producers.Go(func() { addBatches(batcher, keys[from:to]) })
 	}
 	producers.Wait()

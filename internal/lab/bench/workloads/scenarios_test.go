@@ -139,7 +139,7 @@ func runs() map[string]func(t *testing.T) (*bench.Result, error) {
 			}
 		}
 		for _, subject := range FIFOs() {
-			cfg := configured(func(c *FIFOConfig) { c.Load, c.Keys, c.Producers = load, 100, 3 })
+			cfg := configured(func(c *FIFOConfig) { c.Load, c.Keys = load, 100 })
 			all["fifo "+subject.Name()+" "+string(d)] = func(t *testing.T) (*bench.Result, error) {
 				return subject.Run(t.Context(), cfg, nil)
 			}

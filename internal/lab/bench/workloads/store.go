@@ -143,7 +143,7 @@ func (c *content[T]) phase(ctx context.Context, p *bench.Phase, cfg *StoreConfig
 	readers := startReaders(c.readers(cfg.Readers, cfg.Reader, store, keys))
 	p.Begin()
 	p.Usage = bench.Measure(func() {
-		err = p.Produce(ctx, 1, keys, func(_, event, key int) error {
+		err = p.Produce(ctx, keys, func(event, key int) error {
 			err := store.Update(c.next(key))
 			if p.Done++; p.Paced() {
 				p.Latency.Record(p.Late(event))

@@ -127,7 +127,7 @@ func (g StoreGear[T]) writesWithReaders(ctx context.Context, effort bench.Effort
 	}
 	readers := startReaders(c.readers(4, ReadList, store, nil))
 	at, writes := 0, 0.0
-	write := func(int, int, int) error {
+	write := func(int, int) error {
 		at = (at + changing*stride) % scenarioObjects
 		writes++
 		return store.Update(c.next(at))
@@ -135,7 +135,7 @@ func (g StoreGear[T]) writesWithReaders(ctx context.Context, effort bench.Effort
 	p := bench.Phase{Driver: bench.Driver{Load: bench.Load{Duration: lasts}}}
 	p.Begin()
 	began := time.Now()
-	err = p.Produce(ctx, 1, bench.NewKeys(1, bench.Uniform, 1), write)
+	err = p.Produce(ctx, bench.NewKeys(1, bench.Uniform, 1), write)
 	took := time.Since(began)
 	reads, readError := readers.end()
 	err = cmp.Or(err, readError)

@@ -129,11 +129,8 @@ type SyncInformer interface {
 
 // SyncConfig holds the flags of "lab bench sync", and configures the server.
 type SyncConfig struct {
-	// Objects is the number of pods.
+	// Objects is the number of pods. The head of one has about 2.7 kB in JSON.
 	Objects int
-	// ObjectSize is the size in bytes of a pod's head in JSON. An annotation pads the head, so it
-	// cannot be smaller than it is. 0: no padding, about 2.7 kB.
-	ObjectSize int
 	// Seed is the seed of the generator.
 	Seed uint64
 }
@@ -141,8 +138,6 @@ type SyncConfig struct {
 // AddTo adds a flag for each field.
 func (c *SyncConfig) AddTo(flags *pflag.FlagSet) {
 	bench.CountVar(flags, &c.Objects, "objects", 100_000, 1, 5_000_000, "how many pods the server has")
-	bench.SizeVar(flags, &c.ObjectSize, "object-size",
-		"the size of a pod's head in JSON; 0: its usual size, about 2.7 kB")
 	flags.Uint64Var(&c.Seed, "seed", 1, "seed of the pods; the same seed makes the same pods")
 }
 

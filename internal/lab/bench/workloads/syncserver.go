@@ -246,9 +246,7 @@ func generate(cfg SyncConfig, visit func(*podHead)) {
 		if number := i * podDeployments / cfg.Objects; number != d.number {
 			d = g.deployment(number)
 		}
-		made := g.pod(i, &d)
-		pad(made, cfg.ObjectSize)
-		visit(made)
+		visit(g.pod(i, &d))
 	}
 }
 
@@ -338,20 +336,6 @@ const managedFields = `[
 		"f:podIP": {}, "f:podIPs": {".": {}, "k:{\"ip\":\"%[3]s\"}": {".": {}, "f:ip": {}}},
 		"f:startTime": {}}}, "subresource": "status"}
 ]`
-
-// paddingAnnotation is the annotation that pads a pod's head to ObjectSize.
-const paddingAnnotation = "orrery.example/padding"
-
-// pad makes a pod as large as size, unless it is larger already.
-func pad(pod *podHead, size int) {
-	const frame = len(`,"":""`) + len(paddingAnnotation)
-	if size == 0 {
-		return
-	}
-	if missing := size - len(mustMarshal(pod)) - frame; missing > 0 {
-		pod.Annotations[paddingAnnotation] = strings.Repeat("x", missing)
-	}
-}
 
 func (g generator) hex(n int) string { return g.digits(n, "0123456789abcdef") }
 
