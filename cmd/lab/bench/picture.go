@@ -3,7 +3,6 @@ package bench
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,26 +18,19 @@ import (
 // for one figure.
 func (s *session) plot(records []jobResults) ([]byte, error) {
 	first := records[0].rounds.Median()
-	if s.varied == "" && s.options.figure == "" && first.Latency != nil && first.Latency.Count() > 0 {
-		picture := report.PercentilePlot{
-			Title:   pictureTitle(first.Bench) + ": latency by percentile",
-			Caption: s.caption(records) + "Latency counts from when an event was due.",
-		}
-		for _, record := range records {
-			picture.Series = append(picture.Series,
-				report.Distribution{Name: record.label(), Latency: record.rounds.Median().Latency})
-		}
-		return picture.SVG(), nil
+	numbers := report.Numbers([]*bench.Result{first})
+	if last := numbers[len(numbers)-1]; s.varied == "" && s.options.figure == "" && last.Latency {
+		return s.percentiles(records, numbers).SVG(), nil
 	}
 	name := s.options.figure
 	if name == "" && s.varied == "rate" {
 		name = "p99" // its phase, the paced one, measures latency
 	}
-	figure, err := figureNamed(name, records)
+	figure, err := figureNamed(name, numbers)
 	if err != nil {
 		return nil, err
 	}
-	title := pictureTitle(first.Bench) + ": " + figure.title()
+	title := pictureTitle(first.Bench) + ": " + titleOf(figure)
 	if s.varied != "" {
 		title += " by " + strings.ReplaceAll(s.varied, "-", " ")
 	}
@@ -46,6 +38,28 @@ func (s *session) plot(records []jobResults) ([]byte, error) {
 		return s.curves(records, points, unit, title, figure).SVG(), nil
 	}
 	return s.dots(records, title, figure).SVG(), nil
+}
+
+// percentiles draws the latencies: a curve for each record.
+func (s *session) percentiles(records []jobResults, numbers []report.Column) report.Lines {
+	picture := report.Lines{
+		Title:   pictureTitle(records[0].rounds.Last().Bench) + ": latency by percentile",
+		Caption: s.caption(records) + "Latency counts from when an event was due.",
+		X:       report.Axis{Title: "percentile: the share that took at most this long"},
+		Y:       report.Axis{Title: "latency", Unit: bench.Nanoseconds, Log: true},
+	}
+	for _, number := range numbers {
+		if !number.Latency {
+			continue
+		}
+		x := float64(len(picture.X.Ticks))
+		picture.X.Ticks = append(picture.X.Ticks, plot.Tick{Value: x, Label: number.Name})
+		for _, record := range records {
+			point := report.Point{X: x, Y: valueOf(number, record)}
+			picture.Series = addPoint(picture.Series, record.label(), point)
+		}
+	}
+	return picture
 }
 
 func pictureTitle(name string) string { return "lab bench " + name }
@@ -75,18 +89,18 @@ func (s *session) caption(records []jobResults) string {
 }
 
 // curves draws a figure over a numeric parameter.
-func (s *session) curves(records []jobResults, xs []float64, unit, title string, figure plottable) report.Lines {
+func (s *session) curves(records []jobResults, xs []float64, unit, title string, figure report.Column) report.Lines {
 	picture := report.Lines{
 		Title: title, Caption: s.caption(records),
 		X: report.Axis{Title: strings.ReplaceAll(s.varied, "-", " "), Log: doubles(xs)},
-		Y: report.Axis{Title: figure.title(), Unit: figure.unit},
+		Y: report.Axis{Title: titleOf(figure), Unit: figure.Unit},
 	}
 	for _, x := range slices.Compact(slices.Clone(xs)) { // once for all designs
 		picture.X.Ticks = append(picture.X.Ticks, plot.Tick{Value: x, Label: report.Human(x, unit)})
 	}
 	ys := make([]float64, len(records))
 	for i, record := range records {
-		point := report.Point{X: xs[i], Y: figure.valueOf(record)}
+		point := report.Point{X: xs[i], Y: valueOf(figure, record)}
 		ys[i] = point.Y.At
 		picture.Series = addPoint(picture.Series, record.label(), point)
 	}
@@ -113,8 +127,8 @@ func addPoint(all []report.Series, name string, point report.Point) []report.Ser
 }
 
 // dots draws a figure for each design, or for each value of a parameter that is a word.
-func (s *session) dots(records []jobResults, title string, figure plottable) report.Dots {
-	axis := report.Axis{Title: figure.title(), Unit: figure.unit}
+func (s *session) dots(records []jobResults, title string, figure report.Column) report.Dots {
+	axis := report.Axis{Title: titleOf(figure), Unit: figure.Unit}
 	picture := report.Dots{Title: title, Caption: s.caption(records), Axis: axis}
 	for _, record := range records {
 		name, series := record.value, record.label()
@@ -126,7 +140,7 @@ func (s *session) dots(records []jobResults, title string, figure plottable) rep
 			row = len(picture.Rows)
 			picture.Rows = append(picture.Rows, name)
 		}
-		picture.Series = addPoint(picture.Series, series, report.Point{X: float64(row), Y: figure.valueOf(record)})
+		picture.Series = addPoint(picture.Series, series, report.Point{X: float64(row), Y: valueOf(figure, record)})
 	}
 	return picture
 }
@@ -157,54 +171,37 @@ func (s *session) numbers(records []jobResults) (values []float64, unit string, 
 	return values, unit, true
 }
 
-// plottable is a figure that can be plotted.
-type plottable struct {
-	name, unit string
-	percentile bool
-	of         func(*bench.Result) float64
-}
-
 // valueOf returns the median over the rounds, with a whisker from minimum to maximum.
-func (f plottable) valueOf(record jobResults) report.Value {
-	values := record.rounds.Values(f.of)
+func valueOf(number report.Column, record jobResults) report.Value {
+	values := record.rounds.Values(number.Number)
 	if len(values) == 1 {
 		return report.Value{At: values[0]}
 	}
 	return report.Value{At: bench.Median(values), Low: slices.Min(values), High: slices.Max(values)}
 }
 
-func (f plottable) title() string {
+func titleOf(number report.Column) string {
 	switch {
-	case f.unit == bench.PerSecond:
-		return f.name + " per second"
-	case f.percentile:
-		return "latency, " + f.name
+	case number.Unit == bench.PerSecond:
+		return number.Name + " per second"
+	case number.Latency:
+		return "latency, " + number.Name
 	default:
-		return f.name
+		return number.Name
 	}
 }
 
-// figureNamed returns a figure of the records; without a name the first, which is the most
-// important.
-func figureNamed(name string, records []jobResults) (plottable, error) {
-	first := records[0].rounds.Median()
-	for _, percentile := range report.Percentiles {
-		if percentile.Name == name && first.Latency != nil {
-			of := func(r *bench.Result) float64 { return float64(r.Latency.Quantile(percentile.Q)) }
-			return plottable{name, bench.Nanoseconds, true, of}, nil
+// figureNamed returns one of the numbers; without a name the first, which is the most important.
+func figureNamed(name string, numbers []report.Column) (report.Column, error) {
+	var figures []string
+	for _, number := range numbers {
+		if name == "" || strings.EqualFold(number.Name, name) {
+			return number, nil
+		}
+		if !number.Latency {
+			figures = append(figures, strconv.Quote(number.Name))
 		}
 	}
-	var names []string
-	for _, figure := range first.Figures {
-		if name == "" || strings.EqualFold(figure.Name, name) {
-			return plottable{figure.Name, figure.Unit, false, func(r *bench.Result) float64 {
-				if found, ok := r.Figure(figure.Name); ok {
-					return found.Value
-				}
-				return math.NaN()
-			}}, nil
-		}
-		names = append(names, strconv.Quote(figure.Name))
-	}
-	return plottable{}, fmt.Errorf("there is no figure %q to plot; use one of %s, or a percentile", name, strings.Join(names, ", "))
+	return report.Column{}, fmt.Errorf("there is no figure %q to plot; use one of %s, or a percentile",
+		name, strings.Join(figures, ", "))
 }

@@ -136,7 +136,7 @@ func TestBenchDesigns(t *testing.T) {
 	assert.Contains(t, stderr, "[2/3] textbook\n")
 	assert.Regexp(t, `(?m)^  rate for latency( +\S+( [kM])?/s){3}$`, stdout)
 	svg := svgText(t, file)
-	for _, want := range []string{"lab bench fifo: latency by percentile", "fast", "textbook", "inorder", "99%"} {
+	for _, want := range []string{"lab bench fifo: latency by percentile", "fast", "textbook", "inorder", "p99.9"} {
 		assert.Contains(t, svg, want)
 	}
 }

@@ -31,25 +31,16 @@ func Benchfmt(w io.Writer, where Machine, results []*bench.Result) error {
 			}
 		}
 		line := fmt.Sprintf("%s-%d 1", name, where.GOMAXPROCS)
-		for _, figure := range append(result.Figures, percentiles(result)...) {
-			unit := flagName(figure.Name) + units[figure.Unit]
-			line += " " + plain(figure.Value) + " " + unit
+		for _, column := range Numbers([]*bench.Result{result}) {
+			unit := flagName(column.Name) + units[column.Unit]
+			line += " " + plain(column.Number(result)) + " " + unit
 			if !better[unit] {
 				better[unit] = true
-				fmt.Fprintf(&text, "Unit %s better=%s\n", unit, figure.Better)
+				fmt.Fprintf(&text, "Unit %s better=%s\n", unit, column.Better)
 			}
 		}
 		text.WriteString(line + "\n")
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
-}
-
-// percentiles returns the latencies as figures.
-func percentiles(result *bench.Result) (list []bench.Figure) {
-	for _, l := range latencies([]*bench.Result{result}) {
-		value, _ := l.number(result)
-		list = append(list, bench.Figure{Name: l.name, Unit: l.unit, Value: value, Better: bench.Lower})
-	}
-	return list
 }

@@ -74,8 +74,6 @@ type Lines struct {
 	X, Y Axis
 	// Series are the curves, in the order of the legend. A single one has no legend.
 	Series []Series
-
-	every int // every which point is marked; 0: each
 }
 
 // SVG draws the curves.
@@ -85,20 +83,16 @@ func (l Lines) SVG() []byte {
 	var xs, ys []float64
 	for i, series := range l.Series {
 		all := numbers(series.Points)
-		var marks []Point
-		for i, point := range all {
+		for _, point := range all {
 			xs, ys = append(xs, point.X), append(ys, point.Y.extent()...)
-			if (i+1)%max(l.every, 1) == 0 {
-				marks = append(marks, point)
-			}
 		}
 		if len(all) == 0 {
 			continue
 		}
 		line := &plotter.Line{XYs: xys(all), LineStyle: plotter.DefaultLineStyle}
 		line.Color, line.Width = palette[i%len(palette)], 1.5
-		scatter := &plotter.Scatter{XYs: xys(marks), GlyphStyle: glyph(i)}
-		p.Add(line, errorBars(marks, line.Color), scatter)
+		scatter := &plotter.Scatter{XYs: xys(all), GlyphStyle: glyph(i)}
+		p.Add(line, errorBars(all, line.Color), scatter)
 		if len(l.Series) > 1 {
 			p.Legend.Add(series.Name, line, scatter)
 		}

@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -75,30 +74,10 @@ func TestLinesShowNumbersWithUnits(t *testing.T) {
 
 func TestPicturesWithoutNumbers(t *testing.T) {
 	for name, picture := range map[string][]byte{
-		"dots":        Dots{Title: "Nothing"}.SVG(),
-		"lines":       Lines{Title: "Nothing", Series: []Series{{Name: "a"}, {Name: "b"}}}.SVG(),
-		"percentiles": PercentilePlot{Title: "Nothing", Series: []Distribution{{Latency: &bench.Histogram{}}}}.SVG(),
-		"one value":   Lines{Title: "Nothing", X: Axis{Log: true}, Series: []Series{{Points: []Point{{X: 4}}}}}.SVG(),
+		"dots":      Dots{Title: "Nothing"}.SVG(),
+		"lines":     Lines{Title: "Nothing", Series: []Series{{Name: "a"}, {Name: "b"}}}.SVG(),
+		"one value": Lines{Title: "Nothing", X: Axis{Log: true}, Series: []Series{{Points: []Point{{X: 4}}}}}.SVG(),
 	} {
 		assert.Contains(t, texts(t, picture), "Nothing", name)
 	}
-}
-
-// The curve agrees with the histogram, reaches the slowest value, and has each point once.
-func TestCurveOfAHistogram(t *testing.T) {
-	h := &bench.Histogram{}
-	for i := range 10_000 {
-		h.Record(time.Duration(i+1) * time.Microsecond)
-	}
-	points := curveOf(h)
-	require.Len(t, points, 4*stepsPerNine)
-	assert.Equal(t, Point{X: 10_000, Y: Value{At: float64(h.Max())}}, points[len(points)-1])
-	for i, point := range points[:len(points)-1] {
-		assert.Greater(t, points[i+1].X, point.X)
-		assert.GreaterOrEqual(t, points[i+1].Y.At, point.Y.At)
-		assert.InEpsilon(t, 1-1/point.X, point.Y.At/1e7, 0.02, "1 - 1/%v of 10 ms", point.X)
-	}
-	found := texts(t, PercentilePlot{Title: "x", Series: []Distribution{{Name: "a", Latency: h}}}.SVG())
-	assert.Contains(t, found, "99.99%")
-	assert.NotContains(t, found, "99.999%", "ten thousand values have no such percentile")
 }

@@ -30,10 +30,7 @@ func (r Rounds) Median() *bench.Result {
 	merged.Parameters = append(merged.Parameters,
 		bench.Parameter{Name: "rounds", Value: strconv.Itoa(len(r)) + " (medians)"})
 	for _, figure := range first.Figures {
-		figure.Value = bench.Median(r.Values(func(result *bench.Result) float64 {
-			same, _ := result.Figure(figure.Name)
-			return same.Value
-		}))
+		figure.Value = bench.Median(r.Values(valueOf(figure.Name)))
 		merged.Figures = append(merged.Figures, figure)
 	}
 	for _, round := range r {

@@ -4,10 +4,9 @@
 // stable. A missing value is null in JSON and a dash in a table, never a zero.
 //
 // Pictures are SVG, drawn with gonum/plot: [Dots] compare single numbers, [Lines] show a number
-// over a parameter, and [PercentilePlot] shows whole histograms. The picture depends on the struct
-// only, so a picture in the repository changes only with its figures. Series differ in colour and
-// in the shape of their marks. NaN is omitted, and an axis with a value that is not positive is
-// linear.
+// over a parameter. The picture depends on the struct only, so a picture in the repository changes
+// only with its figures. Series differ in colour and in the shape of their marks. NaN is omitted,
+// and an axis with a value that is not positive is linear.
 package report
 
 import (
@@ -53,7 +52,7 @@ func Table(w io.Writer, where Machine, varied string, all []Rounds) error {
 	}
 	text.WriteString("\n")
 
-	var first []attribute
+	var first []Column
 	if varied != "" {
 		first = append(first, parameter(strings.ReplaceAll(varied, "-", " ")))
 	}
@@ -63,8 +62,8 @@ func Table(w io.Writer, where Machine, varied string, all []Rounds) error {
 		if varied == "" {
 			name = "" // the columns say it
 		}
-		text := func(r *bench.Result) (string, bool) { return r.Subject, true }
-		first = append(first, attribute{name: name, text: text})
+		text := func(r *bench.Result) string { return r.Subject }
+		first = append(first, Column{Name: name, text: text})
 	}
 	columns := slices.Clone(first)
 	for _, name := range different {
@@ -111,14 +110,14 @@ func divide(results []*bench.Result, varied string) (same, different []string) {
 
 // cells returns a row for each result, below the names of the columns, or its transpose. A long
 // name takes two rows.
-func cells(columns []attribute, all []Rounds, results []*bench.Result, rows bool) [][]string {
+func cells(columns []Column, all []Rounds, results []*bench.Result, rows bool) [][]string {
 	var table [][]string
 	if rows {
 		table = make([][]string, 2, len(results)+2)
 		for _, column := range columns {
-			at := strings.LastIndexByte(column.name, ' ')
-			table[0] = append(table[0], column.name[:max(at, 0)])
-			table[1] = append(table[1], column.name[at+1:])
+			at := strings.LastIndexByte(column.Name, ' ')
+			table[0] = append(table[0], column.Name[:max(at, 0)])
+			table[1] = append(table[1], column.Name[at+1:])
 		}
 		for i, result := range results {
 			var row []string
@@ -130,7 +129,7 @@ func cells(columns []attribute, all []Rounds, results []*bench.Result, rows bool
 		return table
 	}
 	for _, column := range columns {
-		row := []string{column.name}
+		row := []string{column.Name}
 		for i, result := range results {
 			row = append(row, column.human(result)+column.spread(all[i]))
 		}
@@ -166,51 +165,46 @@ func writeWrapped(text *strings.Builder, paragraph string) {
 	}
 }
 
-// attribute is a property of results.
-type attribute struct {
-	name, unit string
-	// number returns a figure, text returns anything else. The other is nil.
-	number func(*bench.Result) (float64, bool)
-	text   func(*bench.Result) (string, bool)
+// Column is a property of results: a number, or else a text.
+type Column struct {
+	Name, Unit string
+	Better     bench.Better
+	// Latency reports whether the number is a percentile of the latency.
+	Latency bool
+	// Number returns the number; NaN if the result has none.
+	Number func(*bench.Result) float64
+
+	text func(*bench.Result) string // instead of Number
 }
 
 // human returns the text for a table.
-func (a attribute) human(r *bench.Result) string {
-	if a.text != nil {
-		if text, ok := a.text(r); ok {
-			return text
-		}
-	} else if number, ok := a.number(r); ok {
-		return Human(number, a.unit)
+func (c Column) human(r *bench.Result) string {
+	if c.text != nil {
+		return c.text(r)
 	}
-	return "–"
+	return Human(c.Number(r), c.Unit)
 }
 
 // spread returns the spread of a number over the rounds: " (3 %)".
-func (a attribute) spread(rounds Rounds) string {
-	if a.number == nil || len(rounds) == 1 {
+func (c Column) spread(rounds Rounds) string {
+	if c.Number == nil || len(rounds) == 1 {
 		return ""
 	}
-	spread := bench.Spread(rounds.Values(func(r *bench.Result) float64 {
-		if number, ok := a.number(r); ok {
-			return number
-		}
-		return math.NaN()
-	}))
+	spread := bench.Spread(rounds.Values(c.Number))
 	if math.IsNaN(spread) || math.IsInf(spread, 0) {
 		return ""
 	}
 	return fmt.Sprintf(" (%.0f %%)", 100*spread)
 }
 
-// parameter returns the attribute of a parameter.
-func parameter(name string) attribute {
-	return attribute{name: name, text: func(r *bench.Result) (string, bool) {
+// parameter returns the column of a parameter.
+func parameter(name string) Column {
+	return Column{Name: name, text: func(r *bench.Result) string {
 		i := slices.IndexFunc(r.Parameters, func(p bench.Parameter) bool { return p.Name == name })
 		if i < 0 {
-			return "", false
+			return "–"
 		}
-		return r.Parameters[i].Value, true
+		return r.Parameters[i].Value
 	}}
 }
 
@@ -227,17 +221,17 @@ func parameters(results []*bench.Result) []string {
 	return names
 }
 
-// figures returns the figures that any of the results has.
-func figures(results []*bench.Result) []attribute {
-	var list []attribute
+// Numbers returns the figures that any of the results has, and the percentiles if one has a latency.
+func Numbers(results []*bench.Result) []Column {
+	return append(figures(results), latencies(results)...)
+}
+
+func figures(results []*bench.Result) []Column {
+	var list []Column
 	for _, result := range results {
 		for _, f := range result.Figures {
-			if !slices.ContainsFunc(list, func(a attribute) bool { return a.name == f.Name }) {
-				number := func(r *bench.Result) (float64, bool) {
-					found, ok := r.Figure(f.Name)
-					return found.Value, ok
-				}
-				list = append(list, attribute{name: f.Name, unit: f.Unit, number: number})
+			if !slices.ContainsFunc(list, func(c Column) bool { return c.Name == f.Name }) {
+				list = append(list, Column{Name: f.Name, Unit: f.Unit, Better: f.Better, Number: valueOf(f.Name)})
 			}
 		}
 	}
@@ -250,20 +244,31 @@ var Percentiles = []struct {
 	Q    float64
 }{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1}}
 
-// latencies returns the percentiles, or nil if no result has a latency.
-func latencies(results []*bench.Result) []attribute {
+// valueOf returns a function that returns the figure with a name; NaN if a result has none.
+func valueOf(name string) func(*bench.Result) float64 {
+	return func(r *bench.Result) float64 {
+		if found, ok := r.Figure(name); ok {
+			return found.Value
+		}
+		return math.NaN()
+	}
+}
+
+func latencies(results []*bench.Result) []Column {
 	if !slices.ContainsFunc(results, hasLatency) {
 		return nil
 	}
-	var list []attribute
+	var list []Column
 	for _, p := range Percentiles {
-		number := func(r *bench.Result) (float64, bool) {
+		number := func(r *bench.Result) float64 {
 			if !hasLatency(r) {
-				return 0, false
+				return math.NaN()
 			}
-			return float64(r.Latency.Quantile(p.Q)), true
+			return float64(r.Latency.Quantile(p.Q))
 		}
-		list = append(list, attribute{name: p.Name, unit: bench.Nanoseconds, number: number})
+		list = append(list, Column{
+			Name: p.Name, Unit: bench.Nanoseconds, Better: bench.Lower, Latency: true, Number: number,
+		})
 	}
 	return list
 }
