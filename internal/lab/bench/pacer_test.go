@@ -87,21 +87,3 @@ func TestNoEventIsEarly(t *testing.T) {
 		}
 	}
 }
-
-func TestWaitingEndsWithTheContextOnARealClock(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(time.Millisecond, cancel)
-	_, ok := bench.NewPacer(time.Now(), 1e-6).Wait(ctx, 1)
-	assert.False(t, ok)
-}
-
-func TestWaitingDoesNotAllocate(t *testing.T) {
-	pacer := bench.NewPacer(time.Now(), 1_000_000)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	i := 0
-	assert.Zero(t, testing.AllocsPerRun(1000, func() {
-		pacer.Wait(ctx, i)
-		i++
-	}))
-}

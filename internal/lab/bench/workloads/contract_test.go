@@ -73,6 +73,8 @@ type changed struct {
 	add   func(key string)
 	get   func() (key string, shutdown bool)
 	done  func(key string)
+
+	addAfter func(key string, after time.Duration)
 }
 
 func textbook(change func(q *changed)) *subject {
@@ -113,6 +115,14 @@ func (q *changed) Done(key string) {
 		return
 	}
 	q.Queue.Done(key)
+}
+
+func (q *changed) AddAfter(key string, after time.Duration) {
+	if q.addAfter != nil {
+		q.addAfter(key, after)
+		return
+	}
+	q.Queue.AddAfter(key, after)
 }
 
 // measured returns the result of a run of a second, by default with one producer, one worker,

@@ -1,4 +1,4 @@
-package workloads
+package workloads_test
 
 import (
 	"sync/atomic"
@@ -9,52 +9,30 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"orrery/internal/lab/bench"
+	. "orrery/internal/lab/bench/workloads"
 )
 
-// brokenQueue is a queue with a mistake.
-type brokenQueue struct {
-	Queue
-	n         atomic.Int64
-	add, done func(q *brokenQueue, key string)
-	addAfter  func(q *brokenQueue, key string, after time.Duration)
-}
+// countsNoFailures is a queue that forgets how often a key failed.
+type countsNoFailures struct{ Queue }
 
-func (q *brokenQueue) Add(key string)         { q.add(q, key) }
-func (q *brokenQueue) Done(key string)        { q.done(q, key) }
-func (q *brokenQueue) AddRateLimited(string)  { q.n.Add(1) }
-func (q *brokenQueue) NumRequeues(string) int { return 0 }
-func (q *brokenQueue) AddAfter(key string, after time.Duration) {
-	q.addAfter(q, key, after)
-}
+func (countsNoFailures) AddRateLimited(string)  {}
+func (countsNoFailures) NumRequeues(string) int { return 0 }
 
-// every returns true at every n-th call.
-func (q *brokenQueue) every(n int64) bool { return q.n.Add(1)%n == 0 }
-
-type brokenQueueSubject struct {
-	QueueSubject
-	change func(*brokenQueue)
-}
-
-func (s brokenQueueSubject) New(options QueueOptions) Queue {
-	q := &brokenQueue{
-		Queue:    s.QueueSubject.New(options),
-		add:      func(q *brokenQueue, key string) { q.Queue.Add(key) },
-		done:     func(q *brokenQueue, key string) { q.Queue.Done(key) },
-		addAfter: func(q *brokenQueue, key string, after time.Duration) { q.Queue.AddAfter(key, after) },
-	}
-	s.change(q)
-	return q
+// every returns a function that reports true at every n-th call.
+func every(n int64) func() bool {
+	var calls atomic.Int64
+	return func() bool { return calls.Add(1)%n == 0 }
 }
 
 // queueMistakes are faults of a queue, with the scenarios that must detect them.
 var queueMistakes = map[string]struct {
-	change  func(*brokenQueue)
+	change  func(q *changed, now func() bool)
 	noticed []string
 }{
 	"loses keys": {
-		func(q *brokenQueue) {
-			q.add = func(q *brokenQueue, key string) {
-				if !q.every(1111) {
+		func(q *changed, now func() bool) {
+			q.add = func(key string) {
+				if !now() {
 					q.Queue.Add(key)
 				}
 			}
@@ -62,10 +40,10 @@ var queueMistakes = map[string]struct {
 		[]string{"queue/cycle", "queue/cycle-metrics", "queue/pipeline"},
 	},
 	"invents keys": {
-		func(q *brokenQueue) {
-			q.add = func(q *brokenQueue, key string) {
+		func(q *changed, now func() bool) {
+			q.add = func(key string) {
 				q.Queue.Add(key)
-				if q.every(1111) {
+				if now() {
 					q.Queue.Add(key + "'")
 				}
 			}
@@ -73,9 +51,9 @@ var queueMistakes = map[string]struct {
 		[]string{"queue/cycle", "queue/cycle-metrics", "queue/pipeline"},
 	},
 	"hands keys out again": {
-		func(q *brokenQueue) {
-			q.done = func(q *brokenQueue, key string) {
-				if q.every(1111) {
+		func(q *changed, now func() bool) {
+			q.done = func(key string) {
+				if now() {
 					q.Queue.Add(key)
 				}
 				q.Queue.Done(key)
@@ -84,9 +62,9 @@ var queueMistakes = map[string]struct {
 		[]string{"queue/cycle", "queue/cycle-metrics", "queue/pipeline"},
 	},
 	"loses delayed keys": {
-		func(q *brokenQueue) {
-			q.addAfter = func(q *brokenQueue, key string, after time.Duration) {
-				if !q.every(55) {
+		func(q *changed, now func() bool) {
+			q.addAfter = func(key string, after time.Duration) {
+				if !now() {
 					q.Queue.AddAfter(key, after)
 				}
 			}
@@ -94,9 +72,9 @@ var queueMistakes = map[string]struct {
 		[]string{"queue/add-after"},
 	},
 	"ends delays early": {
-		func(q *brokenQueue) {
-			q.addAfter = func(q *brokenQueue, key string, after time.Duration) {
-				if q.every(55) {
+		func(q *changed, now func() bool) {
+			q.addAfter = func(key string, after time.Duration) {
+				if now() {
 					after = 0
 				}
 				q.Queue.AddAfter(key, after)
@@ -104,13 +82,19 @@ var queueMistakes = map[string]struct {
 		},
 		[]string{"queue/add-after"},
 	},
-	"counts no failures": {func(*brokenQueue) {}, []string{"queue/add-rate-limited"}},
+	"counts no failures": {
+		func(q *changed, _ func() bool) { q.Queue = countsNoFailures{q.Queue} },
+		[]string{"queue/add-rate-limited"},
+	},
 }
 
 // In a bubble, because a workload waits for lost keys.
 func TestMistakesAreNoticed(t *testing.T) {
 	for name, mistake := range queueMistakes {
-		for _, scenario := range QueueScenarios(brokenQueueSubject{FastQueue(), mistake.change}) {
+		broken := &subject{QueueSubject: FastQueue(), phase: paced, change: func(q *changed) {
+			mistake.change(q, every(55))
+		}}
+		for _, scenario := range QueueScenarios(broken) {
 			for _, noticed := range mistake.noticed {
 				if scenario.Name != noticed {
 					continue
@@ -128,6 +112,6 @@ func TestMistakesAreNoticed(t *testing.T) {
 func TestBackoffs(t *testing.T) {
 	first, longest := QueueOptions{}.Backoffs()
 	assert.Equal(t, []time.Duration{5 * time.Millisecond, MaxBackoff}, []time.Duration{first, longest})
-	first, longest = QueueOptions{Backoff: farFuture}.Backoffs()
-	assert.Equal(t, []time.Duration{farFuture, farFuture}, []time.Duration{first, longest})
+	first, longest = QueueOptions{Backoff: time.Hour}.Backoffs()
+	assert.Equal(t, []time.Duration{time.Hour, time.Hour}, []time.Duration{first, longest})
 }

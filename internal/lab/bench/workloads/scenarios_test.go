@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/informer"
 	"orrery/internal/lab/bench"
 )
 
@@ -102,29 +101,6 @@ func TestScenariosEndWithTheContext(t *testing.T) {
 			assert.ErrorIs(t, err, context.Canceled, "%s of %s", scenario.Name, subject)
 		}
 	}
-}
-
-func TestPods(t *testing.T) {
-	all := MakePods(1000, 4)
-	keys := map[string]bool{}
-	perNamespace := map[string]int{}
-	for i, p := range all {
-		assert.Equal(t, int64(i), p.Number)
-		keys[p.Key()] = true
-		perNamespace[p.Namespace]++
-	}
-	assert.Len(t, keys, 1000)
-	assert.Equal(t, map[string]int{"namespace-000": 250, "namespace-001": 250, "namespace-002": 250, "namespace-003": 250}, perNamespace)
-	assert.Equal(t, "namespace-003/web-7c5ddbdf54-00999", all[999].Key())
-
-	p := all[7].As(41)
-	obj := p.Metadata()
-	key, err := informer.MetaNamespaceKeyFunc(obj)
-	assert.NoError(t, err)
-	assert.Equal(t, p.Key(), key)
-	assert.Equal(t, int64(41), obj.Generation)
-	assert.Equal(t, "42", obj.ResourceVersion)
-	assert.Equal(t, p.As(1).Metadata().UID, obj.UID, "a state of the same object")
 }
 
 // runs are short runs of every subject: 100 events at a steady rate.

@@ -19,48 +19,17 @@ import (
 
 // RunSync syncs once and returns the cost for this process.
 func RunSync(ctx context.Context, subject SyncSubject, cfg *SyncConfig, meter *bench.Meter) (*bench.Result, error) {
-	m, err := measureSync(ctx, subject, *cfg, meter)
-	if err != nil {
-		return nil, err
-	}
-	n := float64(cfg.Objects)
-	return &bench.Result{
-		Figures: []bench.Figure{
-			{Name: "synced", Unit: bench.PerSecond, Value: n / m.usage.Elapsed.Seconds(), Better: bench.Higher},
-			{Name: "time to sync", Unit: bench.Seconds, Value: m.usage.Elapsed.Seconds(), Better: bench.Lower},
-			{Name: "processor time", Unit: bench.Seconds, Value: m.usage.CPU.Seconds(), Better: bench.Lower},
-			{Name: "peak memory", Unit: bench.Bytes, Value: float64(m.peak), Better: bench.Lower},
-			{Name: "live heap", Unit: bench.Bytes, Value: float64(m.live), Better: bench.Lower},
-			{Name: "allocations per object", Unit: bench.Count, Value: float64(m.usage.Allocs) / n, Better: bench.Lower},
-			{Name: "allocated per object", Unit: bench.Bytes, Value: float64(m.usage.Bytes) / n, Better: bench.Lower},
-			{Name: "bytes received", Unit: bench.Bytes, Value: float64(m.received), Better: bench.Lower},
-		},
-		Proof: []string{m.proof},
-	}, nil
-}
-
-// measurement is one verified sync.
-type measurement struct {
-	usage    bench.Usage
-	peak     uint64 // resident memory, bytes
-	live     uint64 // heap after a collection, bytes
-	received int    // size of the server's list, bytes
-	proof    string
-}
-
-func measureSync(ctx context.Context, subject SyncSubject, cfg SyncConfig, meter *bench.Meter) (*measurement, error) {
 	meter.Begin("starting the server", 0)
-	server, err := startServer(ctx, cfg)
+	server, err := startServer(ctx, *cfg)
 	if err != nil {
 		return nil, err
 	}
 	defer server.stop()
 
 	meter.Begin("syncing", 0)
-	m := &measurement{received: server.hello.Bytes}
 	bench.ResetPeakMemory()
 	var informer SyncInformer
-	m.usage = bench.Measure(func() {
+	usage := bench.Measure(func() {
 		if informer, err = subject.Start(server.hello.URL); err != nil {
 			return
 		}
@@ -72,15 +41,31 @@ func measureSync(ctx context.Context, subject SyncSubject, cfg SyncConfig, meter
 	if err != nil {
 		return nil, fmt.Errorf("%s did not sync: %w", subject.Name(), err)
 	}
-	_, m.peak = bench.ResidentMemory()
-	m.live = bench.LiveHeap()
+	_, peak := bench.ResidentMemory()
+	live := bench.LiveHeap()
 
 	meter.Begin("comparing", 0)
-	m.proof, err = proveSync(ctx, informer, server.hello.Digest)
+	proof, err := proveSync(ctx, informer, server.hello.Digest)
 	if err != nil {
 		return nil, err
 	}
-	return m, nil
+	n, took := float64(cfg.Objects), usage.Elapsed.Seconds()
+	lower := func(name, unit string, value float64) bench.Figure {
+		return bench.Figure{Name: name, Unit: unit, Value: value, Better: bench.Lower}
+	}
+	return &bench.Result{
+		Figures: []bench.Figure{
+			{Name: "synced", Unit: bench.PerSecond, Value: n / took, Better: bench.Higher},
+			lower("time to sync", bench.Seconds, took),
+			lower("processor time", bench.Seconds, usage.CPU.Seconds()),
+			lower("peak memory", bench.Bytes, float64(peak)),
+			lower("live heap", bench.Bytes, float64(live)),
+			lower("allocations per object", bench.Count, float64(usage.Allocs)/n),
+			lower("allocated per object", bench.Bytes, float64(usage.Bytes)/n),
+			lower("bytes received", bench.Bytes, float64(server.hello.Bytes)),
+		},
+		Proof: []string{proof},
+	}, nil
 }
 
 // proveSync compares the cache and the handler's count with the server's pods.
@@ -150,21 +135,25 @@ func (c *SyncConfig) AddTo(flags *pflag.FlagSet) {
 // use. Both caches must have the digest of the generated pods.
 func SyncScenarios(subject SyncSubject) []bench.Scenario {
 	run := func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
-		cfg := SyncConfig{Objects: effort.Of(100_000, 20_000), Seed: 1}
-		m, err := measureSync(ctx, subject, cfg, nil)
+		cfg := &SyncConfig{Objects: effort.Of(100_000, 20_000), Seed: 1}
+		result, err := RunSync(ctx, subject, cfg, nil)
 		if err != nil {
 			return bench.Outcome{}, err
 		}
 		const mib = 1 << 20
+		value := func(name string) float64 {
+			found, _ := result.Figure(name)
+			return found.Value
+		}
 		return bench.Outcome{
 			Figures: map[string]float64{
-				"cpu s":     m.usage.CPU.Seconds(),
-				"wall s":    m.usage.Elapsed.Seconds(),
-				"peak MiB":  float64(m.peak) / mib,
-				"live MiB":  float64(m.live) / mib,
-				"allocs/op": float64(m.usage.Allocs) / float64(cfg.Objects),
+				"cpu s":     value("processor time"),
+				"wall s":    value("time to sync"),
+				"peak MiB":  value("peak memory") / mib,
+				"live MiB":  value("live heap") / mib,
+				"allocs/op": value("allocations per object"),
 			},
-			Proof: m.proof,
+			Proof: result.Proof[0],
 		}, nil
 	}
 	return []bench.Scenario{{Name: "sync/json", Run: run}}

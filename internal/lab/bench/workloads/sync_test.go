@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -214,25 +213,6 @@ func TestSyncEndsWithItsContext(t *testing.T) {
 
 	_, err = RunSync(ctx, FastSync(), &SyncConfig{Objects: 5}, nil)
 	assert.ErrorIs(t, err, context.Canceled)
-}
-
-func TestServe(t *testing.T) {
-	in, end := io.Pipe()
-	said, out := io.Pipe()
-	served := make(chan error, 1)
-	go func() { served <- ServePods(SyncConfig{Objects: 3}, in, out) }()
-	var greeting serverHello
-	require.NoError(t, json.NewDecoder(said).Decode(&greeting))
-	assert.Equal(t, 3, greeting.Digest.Pods)
-	answer, err := http.Get(greeting.URL + "/api/v1/pods")
-	require.NoError(t, err)
-	body, err := io.ReadAll(answer.Body)
-	answer.Body.Close()
-	require.NoError(t, err)
-	assert.EqualValues(t, greeting.Bytes, len(body))
-	end.Close()
-	assert.NoError(t, <-served, "it ends when its input does")
-	http.DefaultClient.CloseIdleConnections()
 }
 
 // The tests restart this program as the server, as every program with the benchmark does.
