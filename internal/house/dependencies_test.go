@@ -21,7 +21,7 @@ var directDependencies = map[string]string{
 	"github.com/gorilla/websocket":             "watches over websocket",
 	"github.com/rs/zerolog":                    "log lines",
 	"github.com/santhosh-tekuri/jsonschema/v6": "lab: the schemas of custom resources in the API server in memory",
-	"github.com/schollz/progressbar/v3":        "lab: the bar that shows how far a benchmark is",
+	"github.com/schollz/progressbar/v3":        "lab: the line that shows what a benchmark does",
 	"github.com/spf13/cobra":                   "the command line, its help and its completion",
 	"github.com/spf13/pflag":                   "flags; cobra's own",
 	"github.com/HdrHistogram/hdrhistogram-go":  "lab: percentiles of benchmarks",

@@ -123,7 +123,7 @@ func (s *session) one(ctx context.Context, run job, ended int) (*bench.Result, e
 	result, err := run.do(ctx, meter)
 	switch name := s.name(run); {
 	case ctx.Err() != nil:
-		return nil, &interruptedError{run: name, phase: meter.Step().Name, ended: ended}
+		return nil, &interruptedError{run: name, phase: meter.Step(), ended: ended}
 	case err != nil && name != "":
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

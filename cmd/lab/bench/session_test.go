@@ -195,7 +195,7 @@ func sessionFor(t *testing.T) (s *session, stdout, stderr *bytes.Buffer) {
 // interruptedRun is a job interrupted by Ctrl-C.
 func interruptedRun(value string) job {
 	return job{value: value, do: func(ctx context.Context, meter *bench.Meter) (*bench.Result, error) {
-		meter.Begin("as fast as possible", 0)
+		meter.Begin("as fast as possible")
 		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
 			return nil, err
 		}

@@ -192,7 +192,7 @@ func (s *session) warm(ctx context.Context, race bool) error {
 	}
 	meter := new(bench.Meter)
 	defer bench.ShowProgress(s.ErrOrStderr(), meter)()
-	begin := func(i int) { meter.Begin(fmt.Sprintf("go build %d/%d", i+1, len(s.labs)+1), 0) }
+	begin := func(i int) { meter.Begin(fmt.Sprintf("go build %d/%d", i+1, len(s.labs)+1)) }
 	for i, lab := range s.labs {
 		begin(i)
 		target := course.Build{Repository: s.folder.Repository, Package: lab.Package(), Overlay: overlay, Race: race}

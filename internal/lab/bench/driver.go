@@ -39,7 +39,7 @@ type Phase struct {
 // Run runs both phases.
 func (d Driver) Run(ctx context.Context) (*Result, error) {
 	full := &Phase{Driver: d}
-	d.Meter.Begin("as fast as possible", d.Duration)
+	d.Meter.Begin("as fast as possible")
 	if err := d.Phase(ctx, full); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (d Driver) Run(ctx context.Context) (*Result, error) {
 	}
 	paced := &Phase{Driver: d, Events: max(1, int(d.Rate*d.Duration.Seconds()))}
 	name := fmt.Sprintf("%.0f %ss a second", d.Rate, d.Event)
-	d.Meter.Begin(name, d.Duration)
+	d.Meter.Begin(name)
 	if err := d.Phase(ctx, paced); err != nil {
 		return nil, err
 	}

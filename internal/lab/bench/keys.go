@@ -17,12 +17,7 @@ type Keys struct {
 const (
 	objectsInNamespace = 100
 	maxNamespaces      = 1000
-	// hashAlphabet has the characters of names generated in a cluster: no vowels, so that no words
-	// appear, and no lookalikes.
-	hashAlphabet = "bcdfghjklmnpqrstvwxz2456789"
 )
-
-var applications = [...]string{"web", "api", "auth", "cart", "mail", "jobs", "feed", "index"}
 
 // NewKeys returns n distinct keys, from which Pickers draw with distribution d. Neighbours by index
 // are in different namespaces, so the keys preferred by Zipf and Hot are spread. The keys depend on
@@ -38,7 +33,7 @@ func NewKeys(n int, d Distribution, seed uint64) *Keys {
 	var buffer []byte
 	ends := make([]int, n)
 	for i := range k.keys {
-		buffer = appendKey(buffer, i%namespaces, i/namespaces)
+		buffer = fmt.Appendf(buffer, "namespace-%03d/web-7c5ddbdf54-%05d", i%namespaces, i/namespaces)
 		ends[i] = len(buffer)
 	}
 	text, start := string(buffer), 0
@@ -46,17 +41,6 @@ func NewKeys(n int, d Distribution, seed uint64) *Keys {
 		k.keys[i], start = text[start:end], end
 	}
 	return k
-}
-
-func appendKey(b []byte, namespace, ordinal int) []byte {
-	application := ordinal % len(applications)
-	b = fmt.Appendf(b, "namespace-%03d/%s-", namespace, applications[application])
-	hash := mix(uint64(namespace*len(applications)+application) + 1)
-	for range 10 {
-		b = append(b, hashAlphabet[hash%uint64(len(hashAlphabet))])
-		hash /= uint64(len(hashAlphabet))
-	}
-	return fmt.Appendf(b, "-%05d", ordinal)
 }
 
 // All returns the keys by index. They must not be changed.

@@ -67,7 +67,7 @@ func newConsole() *console {
 }
 
 // turn shows the current turn.
-func (c *console) turn(name string) { c.meter.Begin(name, 0) }
+func (c *console) turn(name string) { c.meter.Begin(name) }
 
 // finished prints the records of a scenario.
 func (c *console) finished(records []Record, err error) {

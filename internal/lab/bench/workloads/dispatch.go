@@ -99,7 +99,7 @@ func (c *DispatchConfig) AddTo(flags *pflag.FlagSet) {
 func RunDispatch(
 	ctx context.Context, subject DispatchSubject, cfg *DispatchConfig, meter *bench.Meter,
 ) (*bench.Result, error) {
-	meter.Begin("preparing events", 0)
+	meter.Begin("preparing events")
 	cost := bench.NewCost(cfg.HandlerCost)
 	w, err := newWorld(subject, *cfg, watchBuffer, func(w *witness) {
 		if cfg.HandlerCost > 0 {

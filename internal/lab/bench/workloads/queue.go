@@ -204,7 +204,7 @@ func RunQueue(ctx context.Context, subject QueueSubject, cfg *QueueConfig, meter
 	if cfg.Stall > 0 {
 		subject = stalling{subject, cfg.Duration / 3, cfg.Stall}
 	}
-	meter.Begin("warming up", cfg.Duration/10)
+	meter.Begin("warming up")
 	if _, err := r.measure(ctx, subject, cfg.Duration/10, 0); err != nil {
 		return nil, err
 	}

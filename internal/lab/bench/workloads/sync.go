@@ -19,14 +19,14 @@ import (
 
 // RunSync syncs once and returns the cost for this process.
 func RunSync(ctx context.Context, subject SyncSubject, cfg *SyncConfig, meter *bench.Meter) (*bench.Result, error) {
-	meter.Begin("starting the server", 0)
+	meter.Begin("starting the server")
 	server, err := startServer(ctx, *cfg)
 	if err != nil {
 		return nil, err
 	}
 	defer server.stop()
 
-	meter.Begin("syncing", 0)
+	meter.Begin("syncing")
 	bench.ResetPeakMemory()
 	var informer SyncInformer
 	usage := bench.Measure(func() {
@@ -44,7 +44,7 @@ func RunSync(ctx context.Context, subject SyncSubject, cfg *SyncConfig, meter *b
 	_, peak := bench.ResidentMemory()
 	live := bench.LiveHeap()
 
-	meter.Begin("comparing", 0)
+	meter.Begin("comparing")
 	proof, err := proveSync(ctx, informer, server.hello.Digest)
 	if err != nil {
 		return nil, err

@@ -121,7 +121,7 @@ func TestSyncRun(t *testing.T) {
 		assert.True(t, ok, name)
 		assert.Positive(t, figure.Value, name)
 	}
-	assert.Equal(t, "comparing", meter.Step().Name)
+	assert.Equal(t, "comparing", meter.Step())
 }
 
 // faultySync is a subject with a fault.
