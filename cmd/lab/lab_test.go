@@ -47,7 +47,6 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		`there is no lab "77"; "lab list" shows them`:                  {"start", "77"},
 		`give the file of a recording (see "lab replay --help")`:       {"replay"},
 		`unexpected argument "b" (see "lab replay --help")`:            {"replay", "a", "b"},
-		`--html and --check exclude each other (see`:                   {"replay", "a", "--check", "--html", "b"},
 		`unexpected argument "C02" (see "lab break --help")`:           {"break", "C01", "C02"},
 	} {
 		code, stdout, stderr := programtest.Call(t, newRootCommand(), error.Error, args...)

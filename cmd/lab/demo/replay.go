@@ -6,13 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"orrery"
 	"orrery/internal/app/program"
@@ -22,9 +19,8 @@ import (
 
 // replayOptions are the flags of "lab replay".
 type replayOptions struct {
-	view  view.Flags
-	html  string
-	check bool
+	view view.Flags
+	html string
 }
 
 // NewReplay returns the command replay: a recording in the page of package
@@ -40,12 +36,7 @@ event. Nothing runs, and nothing leaves this machine: the page is served on
 the loopback interface until Ctrl-C.
 
 With --html, the page and the recording become one file, which a browser opens
-without a server or a network.
-
---check only verifies the recording: the sequence has no gaps, times do not go
-back, causes are earlier events, and each recorded state follows from the events
-before it. It prints a summary. After a crash, the last line may be cut off.
-Exit codes: 0 if the recording is sound, 1 if not.`,
+without a server or a network.`,
 		Example: `  # look again at what lab demo --record one-key.jsonl has written
   lab replay one-key.jsonl
 
@@ -58,15 +49,12 @@ Exit codes: 0 if the recording is sound, 1 if not.`,
 			return program.AtMostOneArgument(command, args)
 		},
 		RunE: func(command *cobra.Command, args []string) error {
-			if err := options.checkFlags(command.Flags()); err != nil {
+			if err := options.view.Check(); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
 			header, err := readHeader(args[0])
 			if err != nil {
 				return err
-			}
-			if options.check {
-				return verify(args[0], command.OutOrStdout())
 			}
 			if options.html != "" {
 				return writeHTML(args[0], options.html, header.Gears, command.OutOrStdout())
@@ -76,17 +64,8 @@ Exit codes: 0 if the recording is sound, 1 if not.`,
 	}
 	options.view.AddTo(command.Flags())
 	command.Flags().StringVar(&options.html, "html", "", "write the page with the recording to this `file` and end")
-	command.Flags().BoolVar(&options.check, "check", false, "only verify the recording and print a summary")
 	program.CompleteFiles(command, "html")
 	return command
-}
-
-// checkFlags reports an invalid value, and flags that exclude each other.
-func (o *replayOptions) checkFlags(flags *pflag.FlagSet) error {
-	if flags.Changed("html") && flags.Changed("check") {
-		return errors.New("--html and --check exclude each other")
-	}
-	return o.view.Check()
 }
 
 // readHeader returns the first line of a file, or an error if that is no recording that this
@@ -157,45 +136,4 @@ func writeHTML(from, to, gears string, out io.Writer) (err error) {
 	}
 	fmt.Fprintf(out, "%s has the page and the recording; open it in a browser.\n", to)
 	return nil
-}
-
-// verify is "lab replay FILE --check".
-func verify(name string, out io.Writer) error {
-	file, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	report, err := trace.Check(file)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	printReport(out, report)
-	if report.Found > 0 {
-		return fmt.Errorf("%s has problems: %d", name, report.Found)
-	}
-	return nil
-}
-
-func printReport(out io.Writer, r *trace.Report) {
-	fmt.Fprintf(out, "recorded %s, gears %s, %d events, %.1f s\n", r.Header.Start, r.Header.Gears, r.Events, float64(r.State.Time)/1e6)
-	for _, gear := range slices.Sorted(maps.Keys(r.Gears)) {
-		fmt.Fprintf(out, "  %-16s %8d\n", gear, r.Gears[gear])
-	}
-	for _, gear := range slices.Sorted(maps.Keys(r.State.Lost)) {
-		fmt.Fprintf(out, "  lost of %s: %d\n", gear, r.State.Lost[gear])
-	}
-	fmt.Fprintf(out, "contradictions %d\n", r.State.Odd)
-	switch {
-	case r.Cut:
-		fmt.Fprintln(out, "the last line is cut off: the process was killed while it wrote")
-	case r.State.Ended == "":
-		fmt.Fprintln(out, "no end: the process was killed, or the file was cut off")
-	}
-	for _, problem := range r.Problems {
-		fmt.Fprintln(out, problem)
-	}
-	if more := r.Found - len(r.Problems); more > 0 {
-		fmt.Fprintf(out, "and %d more\n", more)
-	}
 }

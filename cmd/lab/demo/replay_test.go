@@ -2,7 +2,6 @@ package demo
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"net"
 	"os"
@@ -54,13 +53,12 @@ func TestReplayRefuses(t *testing.T) {
 		"is a directory": {t.TempDir()},
 		"not a recording: its gzip header is damaged":        {write(t, "\x1f\x8bhello")},
 		"--view-port must be between 1 and 65535, not 65536": {sound, "--view-port", "65536"},
-		inUse:                                   {sound, "--view-port", port},
-		"--html and --check exclude each other": {sound, "--check", "--html", "x.html"},
-		"give the file of a recording":          {},
+		inUse:                          {sound, "--view-port", port},
+		"give the file of a recording": {},
 	} {
 		ways := [][]string{{"--no-open"}}
 		if len(args) == 1 {
-			ways = append(ways, []string{"--check"}, []string{"--html", filepath.Join(t.TempDir(), "out.html")})
+			ways = append(ways, []string{"--html", filepath.Join(t.TempDir(), "out.html")})
 		}
 		for _, way := range ways {
 			code, stdout, stderr := call(t, "replay", append(args, way...)...)
@@ -69,37 +67,6 @@ func TestReplayRefuses(t *testing.T) {
 			assert.Contains(t, stderr, want, "%q", way)
 			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one sentence: %s", stderr)
 		}
-	}
-}
-
-// --check says what is wrong after the first line, and where. A cut last line is normal.
-func TestReplayChecks(t *testing.T) {
-	second := `{"s":2,"t":6,"e":"queue.got","i":"q","k":"a"}` + "\n"
-	third := `{"s":3,"t":6,"e":"queue.got","i":"q","k":"a"}` + "\n"
-	odd := `{"s":2,"t":6,"e":"queue.done","i":"q","k":"a","diff":{"odd":1}}` + "\n"
-	lost := `{"s":2,"t":6,"e":"trace.lost","n":7,"diff":{"lost":{"queue":7}}}` + "\n"
-	for name, c := range map[string]struct {
-		recording string
-		code      int
-		want      []string
-	}{
-		"sound":           {event + second, 0, []string{"gears fast, 2 events", "contradictions 0"}},
-		"no event":        {"", 0, []string{"0 events"}},
-		"no last lines":   {event, 0, []string{"1 events", "no end: the process was killed, or the file was cut off"}},
-		"a broken line":   {event + "{\n" + second, 1, []string{"line 4: unexpected end of JSON input", "1 events"}},
-		"a gap":           {event + third, 1, []string{"event 3 follows event 1"}},
-		"a cut last line": {event + second[:20], 0, []string{"the last line is cut off", "1 events"}},
-		"a contradiction": {event + odd, 0, []string{"contradictions 1"}},
-		"a loss":          {event + lost, 0, []string{"lost of queue: 7"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			code, stdout, stderr := call(t, "replay", write(t, header+c.recording), "--check")
-			assert.Equal(t, c.code, code)
-			for _, want := range c.want {
-				assert.Contains(t, stdout, want)
-			}
-			assert.Equal(t, c.code, strings.Count(stderr, "has problems: 1"), stderr)
-		})
 	}
 }
 
@@ -127,14 +94,10 @@ func TestReplayWritesOnePage(t *testing.T) {
 		recorder.Queue("work").Added(queue.Event[string]{Key: "a", Seq: 1})
 		recorder.Stop("done")
 		require.NoError(t, recorder.Err())
-		code, stdout, _ := call(t, "replay", file, "--check")
-		assert.Zero(t, code)
-		assert.Contains(t, stdout, "2 events")
-		assert.NotContains(t, stdout, "no end")
 		page := filepath.Join(t.TempDir(), "page.html")
 		require.NoError(t, os.WriteFile(page, nil, 0o644))
 		require.NoError(t, os.Chmod(page, 0o644))
-		code, stdout, _ = call(t, "replay", file, "--html", page)
+		code, stdout, _ := call(t, "replay", file, "--html", page)
 		assert.Zero(t, code)
 		assert.Contains(t, stdout, "open it in a browser")
 		info, err := os.Stat(page)
@@ -158,16 +121,4 @@ func TestReplayWritesOnePage(t *testing.T) {
 			assert.True(t, bytes.Equal(before, after), "the recording is as it was")
 		}
 	}
-}
-
-// A compressed recording of a process that was killed has no end; its events are read.
-func TestReplayOfACutCompressedFile(t *testing.T) {
-	var compressed bytes.Buffer
-	zip := gzip.NewWriter(&compressed)
-	_, _ = zip.Write([]byte(header + event))
-	require.NoError(t, zip.Flush())
-	code, stdout, stderr := call(t, "replay", write(t, compressed.String()), "--check")
-	assert.Zero(t, code, stderr)
-	assert.Contains(t, stdout, "1 events")
-	assert.Contains(t, stdout, "the last line is cut off")
 }

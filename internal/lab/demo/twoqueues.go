@@ -39,10 +39,11 @@ var twoQueues = Scene{
 
 func playTwoQueues(on *Stage, ctx context.Context) error {
 	const arrival, turn = 100 * time.Millisecond, 700 * time.Millisecond
-	slotted, ordered := newConsumer(on.Teller, "DeltaFIFO"), newConsumer(on.Teller, "in order")
-	slotted.queue, ordered.queue = deltafifo.New(slotted.config()), inorder.New(ordered.config())
+	config := deltafifo.Config[*serverEvent]{KeyFunc: func(e *serverEvent) (string, error) { return e.name, nil }}
+	slotted := &consumer{teller: on.Teller, name: "DeltaFIFO", queue: deltafifo.New(config), store: map[string]int{}}
+	ordered := &consumer{teller: on.Teller, name: "in order", queue: inorder.New(config), store: map[string]int{}}
 	if on.Gears.Form("deltafifo") == gears.Fast {
-		slotted.queue = deltafifofast.New(slotted.config())
+		slotted.queue = deltafifofast.New(config)
 	}
 	both := []*consumer{slotted, ordered}
 	for _, c := range both {
@@ -66,9 +67,12 @@ func playTwoQueues(on *Stage, ctx context.Context) error {
 	if err := script(steps...)(on, ctx); err != nil {
 		return err
 	}
-	for _, c := range both {
-		c.conclude()
-	}
+	on.Teller.Update(func(s *story.State) {
+		for _, c := range both {
+			s.Figure(c.name, "%d Pops, b in the store after Pop %d; of %d states of the store, %d were of no version "+
+				"of the server", c.pops, c.popsToB, c.states, c.foreign)
+		}
+	})
 	n := len(hotHistory)
 	return cmp.Or(
 		bench.Prove("Pops of the DeltaFIFO", 3, slotted.pops), bench.Prove("Pops in order", n, ordered.pops),
@@ -84,26 +88,9 @@ type consumer struct {
 	name   string
 	queue  deltafifo.Interface[*serverEvent]
 
-	store         map[string]int // the version of each object
-	pops, popsToB int
-	shown         []int // the versions of the server that the store has equalled
-	foreign       int   // how often it equalled none
-}
-
-func newConsumer(teller *story.Teller, name string) *consumer {
-	return &consumer{teller: teller, name: name, store: map[string]int{}}
-}
-
-func (c *consumer) config() deltafifo.Config[*serverEvent] {
-	return deltafifo.Config[*serverEvent]{
-		KeyFunc: func(e *serverEvent) (string, error) { return e.name, nil },
-		Trace: &deltafifo.Trace[*serverEvent]{Popped: func(key string, d deltafifo.Deltas[*serverEvent], _ bool, _ int) {
-			c.pops++
-			if key == "b" {
-				c.popsToB = c.pops
-			}
-		}},
-	}
+	store           map[string]int // the version of each object
+	pops, popsToB   int
+	states, foreign int // of the store: all, and those that equalled no version of the server
 }
 
 func (c *consumer) add(e *serverEvent) (err error) {
@@ -122,11 +109,14 @@ func (c *consumer) pop() error {
 		return nil
 	}
 	_, err := c.queue.Pop(func(key string, d deltafifo.Deltas[*serverEvent], _ bool) error {
+		c.pops++
+		if key == "b" {
+			c.popsToB = c.pops
+		}
 		for _, delta := range d {
 			c.store[key] = delta.Object.version
-			if v := c.version(); v > 0 {
-				c.shown = append(c.shown, v)
-			} else {
+			c.states++
+			if c.version() == 0 {
 				c.foreign++
 			}
 		}
@@ -182,12 +172,4 @@ func entryWord(key string, types []deltafifo.DeltaType) string {
 		key += string(kind[0])
 	}
 	return key
-}
-
-// conclude shows the figures.
-func (c *consumer) conclude() {
-	c.teller.Update(func(s *story.State) {
-		s.Figure(c.name, "%d Pops, b in the store after Pop %d; of %d states of the store, %d were of no version of the server",
-			c.pops, c.popsToB, len(c.shown)+c.foreign, c.foreign)
-	})
 }
