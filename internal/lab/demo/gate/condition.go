@@ -31,31 +31,16 @@ var gearOf = map[ID]string{
 	G1: "reflector", G2: "deltafifo", G3: "informer", G4: "informer", G5: "queue", G6: "restclient", G7: "queue",
 }
 
-// field returns the value of a name, "" if the item has none.
-func (i Item) field(name string) string {
-	switch name {
-	case "key":
-		return i.Key
-	case "gear":
-		return gearOf[i.Gate]
-	case "gate":
-		return string(i.Gate)
-	case "event":
-		return i.Event
-	case "verb":
-		return i.Verb
-	case "resource":
-		return i.Resource
-	case "handler":
-		return i.Handler
-	case "deltas":
-		return i.Deltas
-	case "failures":
-		if i.Gate == G5 || i.Gate == G7 {
-			return strconv.Itoa(i.Failures)
-		}
+// fields returns what conditions can name, "" for what the item does not have.
+func (i Item) fields() map[string]string {
+	failures := ""
+	if i.Gate == G5 || i.Gate == G7 {
+		failures = strconv.Itoa(i.Failures)
 	}
-	return ""
+	return map[string]string{
+		"key": i.Key, "gear": gearOf[i.Gate], "gate": string(i.Gate), "event": i.Event, "verb": i.Verb,
+		"resource": i.Resource, "handler": i.Handler, "deltas": i.Deltas, "failures": failures,
+	}
 }
 
 var comparisonForm = regexp.MustCompile(`^\s*(\w+)\s*(==|!=|~|<|>)\s*("[^"]*"|[^\s&|]+)\s*(&&|\|\||$)`)
@@ -100,7 +85,7 @@ func (c Condition) Holds(item Item) bool {
 }
 
 func (c comparison) holds(item Item) bool {
-	found := item.field(c.name)
+	found := item.fields()[c.name]
 	equal := found == c.value || c.name == "key" && strings.HasSuffix(found, "/"+c.value)
 	switch c.operator {
 	case "==":
