@@ -48,6 +48,8 @@ type run struct {
 func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.State)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
+		var others sync.WaitGroup
+		defer others.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		s := inBubble(t, name, Config{Out: io.Discard})
@@ -61,9 +63,6 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 			require.NoError(t, err)
 			s.Gates = gate.New(ctx, s.Recorder)
 			s.Guide = gate.NewSession(name, s.Recorder, s.Gates)
-		}
-		var others sync.WaitGroup
-		if r.reader != nil {
 			others.Go(func() { r.reader(ctx, s) })
 			synctest.Wait()
 		}
