@@ -17,8 +17,8 @@ const repeatEvery = time.Minute
 // manyTexts bounds what one recent remembers. One with more texts than that forgets all of them.
 const manyTexts = 16
 
-// recent holds what was logged in the last minute, by text. The zero value is empty. Its methods may
-// be called from any goroutine.
+// recent holds what was logged in the last minute, by text. The zero value is empty. Its methods
+// may be called from any goroutine.
 type recent struct {
 	mu sync.Mutex
 	at map[string]time.Time // guarded by mu
