@@ -29,7 +29,7 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer, recor
 		logger.Warn().Str("warning", warning).Msg("kubeconfig")
 	}
 	config.QPS, config.Burst = options.qps, options.burst
-	config.WatchTransport = restclient.WatchTransport(options.watchTransport)
+	config.WatchTransport = options.watchTransport
 	config.MaxRetryAfter = longestRetryAfter
 	config.MaxFrameBytes, config.MaxListBytes = maxObjectBytes, maxListBytes
 	config.Codec = options.gears.Codec()

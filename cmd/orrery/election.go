@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +23,25 @@ type electionOptions struct {
 	leaseDuration time.Duration
 	renewDeadline time.Duration
 	retryPeriod   time.Duration
-	name          string
-	namespace     string
+	leaseOptions
+}
+
+// leaseOptions are the flags that name the Lease.
+type leaseOptions struct{ namespace, name string }
+
+func (o *leaseOptions) addTo(flags *pflag.FlagSet) {
+	flags.StringVar(&o.name, "leader-elect-resource-name", "orrery", "the `name` of the Lease")
+	flags.StringVar(&o.namespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease")
+}
+
+func (o *leaseOptions) check() error {
+	switch {
+	case o.name == "":
+		return errors.New("--leader-elect-resource-name must not be empty")
+	case o.namespace == "":
+		return errors.New("--leader-elect-resource-namespace must not be empty")
+	}
+	return nil
 }
 
 func (o *electionOptions) addTo(flags *pflag.FlagSet) {
@@ -31,20 +49,14 @@ func (o *electionOptions) addTo(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long a standby waits after the last renewal before it takes over the Lease")
 	flags.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader tries to renew its Lease before it stops working; less than the lease duration")
 	flags.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the leader renews its Lease, and how often a standby tries to take it over")
-	flags.StringVar(&o.name, "leader-elect-resource-name", "orrery", "the `name` of the Lease")
-	flags.StringVar(&o.namespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease")
+	o.leaseOptions.addTo(flags)
 }
 
 func (o *electionOptions) check() error {
-	switch {
-	case o.name == "":
-		return errors.New("--leader-elect-resource-name must not be empty")
-	case o.namespace == "":
-		return errors.New("--leader-elect-resource-namespace must not be empty")
-	case o.leaseDuration == 0, o.renewDeadline == 0, o.retryPeriod == 0:
+	if o.leaseDuration == 0 || o.renewDeadline == 0 || o.retryPeriod == 0 {
 		return errors.New("--leader-elect-lease-duration, --leader-elect-renew-deadline and --leader-elect-retry-period must be positive")
 	}
-	return o.timing().Check()
+	return cmp.Or(o.leaseOptions.check(), o.timing().Check())
 }
 
 func (o *electionOptions) timing() leaderelection.Timing {

@@ -160,7 +160,7 @@ func TestADryRunTakesNoPartInTheElection(t *testing.T) {
 
 // As in kube-controller-manager: dashboards tell elections apart by the Lease name.
 func TestMetricsCallAnElectionAsItsLease(t *testing.T) {
-	options := &runOptions{election: electionOptions{name: "mine"}}
+	options := &runOptions{election: electionOptions{leaseOptions: leaseOptions{name: "mine"}}}
 	p := &process{options: options, observer: &observer{metrics: metrics.New("test")}}
 	shown := func() string {
 		var text strings.Builder

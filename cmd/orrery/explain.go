@@ -37,7 +37,7 @@ func sentence(err error) string {
 	if !errors.As(err, &start) {
 		return err.Error()
 	}
-	what := fmt.Sprintf("%s at %s failed: %v", start.doing, start.server, start.err)
+	what := start.Error()
 	var transport *restclient.TransportError
 	if errors.As(start.err, &transport) {
 		what = transport.Sentence()

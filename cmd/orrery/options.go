@@ -13,6 +13,7 @@ import (
 	"orrery/cmd/orrery/controllers"
 	"orrery/controller/gears"
 	"orrery/controller/manager"
+	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
@@ -35,7 +36,7 @@ type runOptions struct {
 
 	qps            float32
 	burst          int
-	watchTransport string
+	watchTransport restclient.WatchTransport
 
 	logFormat string
 	verbosity int
@@ -67,7 +68,8 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 
 	flags.Float32Var(&o.qps, "kube-api-qps", 20, "requests per second to the API server; the namespace controller takes 20 times this, as in kube-controller-manager; negative: no limit")
 	flags.IntVar(&o.burst, "kube-api-burst", 30, "how many requests may be sent at once after a pause; the namespace controller takes 100 times this")
-	flags.StringVar(&o.watchTransport, "watch-transport", string(restclient.WatchHTTP), "transport of watches: http (chunked) or websocket")
+	transports := []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket}
+	program.WordVar(flags, &o.watchTransport, "watch-transport", "", "watch transport", transports, "transport of watches; http is chunked")
 
 	o.election.addTo(flags)
 	flags.BoolVar(&o.allowSecond, "allow-second-controller", false,
@@ -111,11 +113,6 @@ func (o *runOptions) check() error {
 		return fmt.Errorf("--kube-api-burst must be at least 1, not %d", o.burst)
 	case o.verbosity < 0:
 		return fmt.Errorf("-v must not be negative, it is %d", o.verbosity)
-	}
-	switch restclient.WatchTransport(o.watchTransport) {
-	case restclient.WatchHTTP, restclient.WatchWebSocket:
-	default:
-		return fmt.Errorf("there is no watch transport %q; use http or websocket", o.watchTransport)
 	}
 	_, err := logs.ParseFormat(o.logFormat)
 	if err == nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -336,8 +335,7 @@ func TestTheDocumentationsCommandsParse(t *testing.T) {
 }
 
 func TestValuesAreCompleted(t *testing.T) {
-	kubeconfig := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, os.WriteFile(kubeconfig, []byte(`{"apiVersion":"v1","kind":"Config","contexts":[{"name":"staging","context":{}},{"name":"live","context":{}}]}`), 0o600))
+	kubeconfig := write(t, `{"apiVersion":"v1","kind":"Config","contexts":[{"name":"staging","context":{}},{"name":"live","context":{}}]}`)
 	tests := []struct {
 		words []string
 		want  []string
@@ -362,19 +360,17 @@ func TestValuesAreCompleted(t *testing.T) {
 }
 
 func TestContextsAreThoseOfKubectl(t *testing.T) {
-	one, other := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
-	for file, name := range map[string]string{one: "x", other: "y"} {
-		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Config","contexts":[{"name":%q,"context":{}}]}`, name), 0o600))
+	kubeconfig := func(context string) string {
+		return write(t, `{"apiVersion":"v1","kind":"Config","contexts":[{"name":"`+context+`","context":{}}]}`)
 	}
-	t.Setenv("KUBECONFIG", one+string(filepath.ListSeparator)+other)
-	assert.Equal(t, []string{"x", "y"}, programtest.Complete(t, newRootCommand(), "run", "--context", ""))
-
-	home := t.TempDir()
-	t.Setenv("KUBECONFIG", "")
+	complete := func() []string { return programtest.Complete(t, newRootCommand(), "run", "--context", "") }
+	one, home := kubeconfig("x"), t.TempDir()
 	t.Setenv("HOME", home)
+	t.Setenv("KUBECONFIG", one+string(filepath.ListSeparator)+kubeconfig("y"))
+	assert.Equal(t, []string{"x", "y"}, complete())
+
+	t.Setenv("KUBECONFIG", "")
 	require.NoError(t, os.Mkdir(filepath.Join(home, ".kube"), 0o700))
-	data, err := os.ReadFile(one)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(home, ".kube", "config"), data, 0o600))
-	assert.Equal(t, []string{"x"}, programtest.Complete(t, newRootCommand(), "run", "--context", ""))
+	require.NoError(t, os.Rename(one, filepath.Join(home, ".kube", "config")))
+	assert.Equal(t, []string{"x"}, complete())
 }

@@ -27,13 +27,7 @@ type rbacOptions struct {
 	purpose        string
 	without        string
 	groups         []string
-
-	controllers    []string
-	dryRun         bool
-	elect          bool
-	leaseNamespace string
-	leaseName      string
-	events         bool
+	run            runOptions // only what its rights depend on
 }
 
 func newRBACCommand() *cobra.Command {
@@ -120,25 +114,23 @@ func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.name, "name", "", "the `name` of the roles and bindings; default: orrery, followed by -why or -dry-run and the user or service account unless these are the defaults")
 	flags.StringVar(&o.serviceAccount, "service-account", defaultServiceAccount, "the service account that gets the rights, as `namespace/name`")
 	flags.StringVar(&o.user, "user", "", "the user that gets the rights instead of a service account, by the `name` that the API server knows")
-	flags.StringSliceVar(&o.controllers, "controllers", everyController, controllersUsage("the controllers to run"))
-	flags.BoolVar(&o.dryRun, "dry-run", false, "the rights for a run with --dry-run, which only reads")
-	flags.BoolVar(&o.elect, "leader-elect", true, "include the rights to the Lease")
-	flags.StringVar(&o.leaseNamespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease")
-	flags.StringVar(&o.leaseName, "leader-elect-resource-name", "orrery", "the `name` of the Lease")
-	flags.BoolVar(&o.events, "events", true, "include the right to record Events")
+	flags.StringSliceVar(&o.run.controllers, "controllers", everyController, controllersUsage("the controllers to run"))
+	flags.BoolVar(&o.run.dryRun, "dry-run", false, "the rights for a run with --dry-run, which only reads")
+	flags.BoolVar(&o.run.election.elect, "leader-elect", true, "include the rights to the Lease")
+	o.run.election.leaseOptions.addTo(flags)
+	flags.BoolVar(&o.run.events, "events", true, "include the right to record Events")
 }
 
 // config returns the rights that the flags request.
 func (o *rbacOptions) config() (rbac.Config, error) {
-	run := runOptions{
-		controllers: o.controllers, dryRun: o.dryRun, events: o.events,
-		election: electionOptions{elect: o.elect, namespace: o.leaseNamespace, name: o.leaseName},
+	err := o.run.choose()
+	if err == nil && o.run.election.elect {
+		err = o.run.election.leaseOptions.check()
 	}
-	if err := run.choose(); err != nil {
+	if err != nil {
 		return rbac.Config{}, err
 	}
-	config := run.rights()
-	var err error
+	config := o.run.rights()
 	if config.Subject, err = rbac.ParseServiceAccount(o.serviceAccount); err != nil {
 		return config, fmt.Errorf("--service-account %w", err)
 	}
@@ -146,9 +138,6 @@ func (o *rbacOptions) config() (rbac.Config, error) {
 		config.Subject = rbac.User(o.user)
 	}
 	config.Name = cmp.Or(o.name, o.defaultName())
-	if o.elect && (o.leaseNamespace == "" || o.leaseName == "") {
-		return config, errors.New("--leader-elect-resource-namespace and --leader-elect-resource-name must not be empty")
-	}
 	return config, nil
 }
 
@@ -162,7 +151,7 @@ func (o *rbacOptions) defaultName() string {
 	switch {
 	case o.purpose == forWhy:
 		name += "-why"
-	case o.dryRun:
+	case o.run.dryRun:
 		name += "-dry-run"
 	}
 	subject := o.user

@@ -178,7 +178,7 @@ func logFailure(logger *logs.Logger, err error) error {
 // completeRun adds shell completion of the flags' values.
 func completeRun(command *cobra.Command) {
 	program.Complete(command, "controllers", controllerCompletions()...)
-	program.Complete(command, "watch-transport", string(restclient.WatchHTTP)+"\tchunked", string(restclient.WatchWebSocket))
+	program.CompleteChoices(command)
 	program.Complete(command, "gears", gears.Fast, gears.Textbook)
 	program.Complete(command, "log-format", string(logs.Text)+"\tfor people", string(logs.JSON)+"\tfor machines")
 	program.Complete(command, "v", "0", "1", "2", "3")

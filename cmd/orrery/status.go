@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -19,11 +19,10 @@ import (
 // statusOptions are the flags of "orrery status". A flag that "orrery run" also has has the same
 // meaning.
 type statusOptions struct {
-	cluster        clusterOptions
-	leaseNamespace string
-	leaseName      string
-	limit          int
-	output         string
+	cluster clusterOptions
+	lease   leaseOptions
+	limit   int
+	output  string
 }
 
 // The exit codes of "orrery status".
@@ -78,21 +77,17 @@ Exit codes:
 
 func (o *statusOptions) addTo(flags *pflag.FlagSet) {
 	o.cluster.addTo(flags)
-	flags.StringVar(&o.leaseNamespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease in the cluster")
-	flags.StringVar(&o.leaseName, "leader-elect-resource-name", "orrery", "the `name` of the Lease in the cluster")
+	o.lease.addTo(flags)
 	flags.IntVar(&o.limit, "limit", 50,
 		"how many namespaces the text shows, the oldest first; 0: all; -o json always has all")
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputText, outputJSON}, "form of the output")
 }
 
 func (o *statusOptions) check() error {
-	switch {
-	case o.limit < 0:
+	if o.limit < 0 {
 		return fmt.Errorf("--limit must not be negative, it is %d", o.limit)
-	case o.leaseNamespace == "" || o.leaseName == "":
-		return errors.New("--leader-elect-resource-namespace and --leader-elect-resource-name must not be empty")
 	}
-	return o.cluster.check()
+	return cmp.Or(o.lease.check(), o.cluster.check())
 }
 
 // report asks the cluster.
@@ -106,7 +101,7 @@ func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*cluster.
 		return nil, err
 	}
 	defer end()
-	report, err := cluster.ReadStatus(ctx, client, o.leaseNamespace, o.leaseName)
+	report, err := cluster.ReadStatus(ctx, client, o.lease.namespace, o.lease.name)
 	if err != nil {
 		return nil, &startError{doing: "reading the status", server: config.Host, err: err}
 	}

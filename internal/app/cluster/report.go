@@ -2,12 +2,10 @@ package cluster
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -80,19 +78,5 @@ func (r *Status) assess() {
 	for i := range r.Namespaces {
 		n := &r.Namespaces[i]
 		n.Seconds = int(max(r.Time.Sub(n.DeletedAt), 0).Seconds())
-	}
-}
-
-// silence sets Missing if the Lease has no holder, or one that has been silent for longer than the
-// Lease duration.
-func (l *Leader) silence(silent, lasts time.Duration) {
-	silent = max(silent, 0)
-	l.SilentSeconds = int(silent.Seconds())
-	switch {
-	case l.Holder == "":
-		l.Missing = fmt.Sprintf("the Lease %s was released %s ago", l.Lease, words.Duration(silent))
-	case silent > lasts:
-		l.Missing = fmt.Sprintf("%s, the last holder of the Lease %s, has been silent for %s",
-			l.Holder, l.Lease, words.Duration(silent))
 	}
 }

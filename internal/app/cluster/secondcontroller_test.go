@@ -134,9 +134,7 @@ func (c *trial) report(name, manager string) {
 }
 
 // look returns the evidence of a cluster that a function has prepared.
-func look(
-	t *testing.T, prepare func(c *trial), of cluster.Controller,
-) (evidence cluster.Evidence) {
+func look(t *testing.T, prepare func(c *trial), of cluster.Controller) (evidence cluster.Evidence) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c := newTrial(t)
@@ -150,21 +148,19 @@ func look(
 	return evidence
 }
 
-// replicaSets is a controller beside that of namespaces.
-var replicaSets = cluster.Controller{Name: "replicaset-controller", Alias: "replicaset"}
-
 func TestWhatAClusterShows(t *testing.T) {
 	forbid := func(part string) func(*trial) {
 		return func(c *trial) {
 			c.forbidden = func(r *http.Request) bool { return strings.Contains(r.URL.Path, part) }
 		}
 	}
-	tests := []struct {
+	type test struct {
 		name    string
 		prepare func(c *trial)
 		want    cluster.Verdict
 		how     string
-	}{
+	}
+	tests := []test{
 		{"nothing", func(c *trial) {}, cluster.Unknown, "neither the pod nor the Lease"},
 		{"nothing may be seen", func(c *trial) { c.forbidden = func(*http.Request) bool { return true } }, cluster.Unknown, "neither"},
 		{"lab serve", func(c *trial) { c.version = ""; c.lease("x") }, cluster.Absent, "lab serve"},
@@ -215,9 +211,24 @@ func TestWhatAClusterShows(t *testing.T) {
 		}, cluster.Possible, ""},
 		{"a Lease that may not be seen", func(c *trial) { c.lease("m_1"); forbid("/leases")(c) }, cluster.Unknown, ""},
 	}
-	for _, test := range tests {
+	// The evidence is the same for other controllers, except the status of namespaces.
+	all := func(c *trial) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-namespace") }
+	others := []test{
+		{"replica sets in lab demo", func(c *trial) { c.version = "v1.36.3+orrery.demo" }, cluster.Absent, "nothing else"},
+		{"replica sets, on", all, cluster.Present, "runs its own"},
+		{"replica sets, off", func(c *trial) {
+			c.manager("m", "True", "kube-controller-manager", "--controllers=*,-replicaset")
+		}, cluster.Absent, "without"},
+		{"replica sets and a Lease", func(c *trial) { c.lease("m_1") }, cluster.Possible, "whether its replicaset controller is on"},
+		{"replica sets and nothing", func(*trial) {}, cluster.Unknown, ""},
+	}
+	for i, test := range slices.Concat(tests, others) {
 		t.Run(test.name, func(t *testing.T) {
-			evidence := look(t, test.prepare, cluster.NamespaceController)
+			of := cluster.NamespaceController
+			if i >= len(tests) {
+				of = cluster.Controller{Name: "replicaset-controller", Alias: "replicaset"}
+			}
+			evidence := look(t, test.prepare, of)
 			assert.Equal(t, test.want, evidence.Verdict, "%s: %s", evidence.Verdict, evidence.How)
 			assert.Contains(t, evidence.How, test.how)
 		})
@@ -286,25 +297,4 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 		_, err := cluster.Look(ctx, c.Admin(), cluster.NamespaceController)
 		assert.ErrorIs(t, err, context.Canceled)
 	})
-}
-
-// The evidence is the same for other controllers, except the status of namespaces.
-func TestAnotherController(t *testing.T) {
-	for name, test := range map[string]struct {
-		prepare func(*trial)
-		want    cluster.Verdict
-		how     string
-	}{
-		"in lab demo": {func(c *trial) { c.version = "v1.36.3+orrery.demo" }, cluster.Absent, "nothing else"},
-		"on":          {func(c *trial) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-namespace") }, cluster.Present, "runs its own"},
-		"off":         {func(c *trial) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-replicaset") }, cluster.Absent, "without"},
-		"a Lease":     {func(c *trial) { c.lease("m_1") }, cluster.Possible, "whether its replicaset controller is on"},
-		"nothing":     {func(*trial) {}, cluster.Unknown, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			evidence := look(t, test.prepare, replicaSets)
-			assert.Equal(t, test.want, evidence.Verdict, "%s: %s", evidence.Verdict, evidence.How)
-			assert.Contains(t, evidence.How, test.how)
-		})
-	}
 }

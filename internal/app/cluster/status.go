@@ -3,10 +3,12 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
 
+	"orrery/internal/words"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -54,7 +56,8 @@ func ReadStatus(ctx context.Context, client *restclient.Client, leaseNamespace, 
 	return r, nil
 }
 
-// of sets the leader from a Lease.
+// of sets the leader from a Lease. Missing is set if the Lease has no holder, or one that has been
+// silent for longer than the Lease duration.
 func (l *Leader) of(lease *api.Lease, now time.Time) {
 	spec := lease.Spec
 	l.Holder = spec.HolderIdentity
@@ -66,12 +69,19 @@ func (l *Leader) of(lease *api.Lease, now time.Time) {
 	}
 	var silent, lasts time.Duration
 	if spec.RenewTime != nil {
-		silent = now.Sub(spec.RenewTime.Time)
+		silent = max(now.Sub(spec.RenewTime.Time), 0)
 	}
 	if spec.LeaseDurationSeconds != nil {
 		lasts = time.Duration(*spec.LeaseDurationSeconds) * time.Second
 	}
-	l.silence(silent, lasts)
+	l.SilentSeconds = int(silent.Seconds())
+	switch {
+	case l.Holder == "":
+		l.Missing = fmt.Sprintf("the Lease %s was released %s ago", l.Lease, words.Duration(silent))
+	case silent > lasts:
+		l.Missing = fmt.Sprintf("%s, the last holder of the Lease %s, has been silent for %s",
+			l.Holder, l.Lease, words.Duration(silent))
+	}
 }
 
 // get reads a document and returns the server's time.

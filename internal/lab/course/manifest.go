@@ -34,8 +34,6 @@ type Lab struct {
 	Minutes int `yaml:"minutes"`
 	// First is the lab's place among those that matter first, from 1; 0: it is not among them.
 	First int `yaml:"first"`
-	// Needs are ids of labs that are better done before. Nothing enforces it.
-	Needs []string `yaml:"needs"`
 	// Files are the pages that the learner writes, all in one package.
 	Files []File `yaml:"files"`
 	Tests Tests  `yaml:"tests"`

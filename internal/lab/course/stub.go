@@ -10,12 +10,11 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Make returns the page with the bodies of the functions in write replaced by a panic that names
-// the lab, and without the functions, types, constants and variables in remove. The values of a
-// YAML file become a text that names the lab.
+// the lab, and without the functions in remove. The values of a YAML file become a text that names
+// the lab.
 func (p *Page) Make(lab string, write, remove []string) ([]byte, error) {
 	var cuts []cut
 	for _, name := range write {
@@ -30,14 +29,15 @@ func (p *Page) Make(lab string, write, remove []string) ([]byte, error) {
 		cuts = append(cuts, cut{f.from, f.to, body})
 	}
 	for _, name := range remove {
-		if p.file == nil {
-			return nil, fmt.Errorf("%s cannot be removed from a YAML file", name)
+		f, ok := p.Function(name)
+		if !ok || f.declaration == nil {
+			return nil, fmt.Errorf("there is no function %s to remove", name)
 		}
-		from, to, ok := p.declaration(name)
-		if !ok {
-			return nil, fmt.Errorf("there is no declaration of %s", name)
+		from := f.declaration.Pos()
+		if f.declaration.Doc != nil {
+			from = f.declaration.Doc.Pos()
 		}
-		cuts = append(cuts, p.cut(from, to))
+		cuts = append(cuts, p.cut(from, f.declaration.End()))
 	}
 	if p.file == nil {
 		return apply(p.Text, cuts), nil
@@ -67,39 +67,6 @@ func apply(text []byte, cuts []cut) []byte {
 		at = c.to
 	}
 	return append(out, text[at:]...)
-}
-
-// declaration returns the place of a function, or of a declaration with one name, with its comment.
-func (p *Page) declaration(name string) (from, to token.Pos, ok bool) {
-	for _, d := range p.file.Decls {
-		var doc *ast.CommentGroup
-		names := []string{}
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			doc, names = d.Doc, []string{NameOf(d)}
-		case *ast.GenDecl:
-			doc = d.Doc
-			for _, spec := range d.Specs {
-				switch spec := spec.(type) {
-				case *ast.TypeSpec:
-					names = append(names, spec.Name.Name)
-				case *ast.ValueSpec:
-					for _, each := range spec.Names {
-						names = append(names, each.Name)
-					}
-				}
-			}
-		}
-		if len(names) != 1 || names[0] != name {
-			continue
-		}
-		from = d.Pos()
-		if doc != nil {
-			from = doc.Pos()
-		}
-		return from, d.End(), true
-	}
-	return 0, 0, false
 }
 
 // version is the last element of an import path such as go.yaml.in/yaml/v3.
@@ -140,8 +107,7 @@ func withoutUnusedImports(text []byte) ([]byte, error) {
 	return format.Source(apply(text, cuts))
 }
 
-// importName returns the name by which a file refers to an import. For _ and . that is a name that
-// counts as used.
+// importName returns the name by which a file refers to an import.
 func importName(spec *ast.ImportSpec) string {
 	if spec.Name != nil {
 		return spec.Name.Name
@@ -154,5 +120,5 @@ func importName(spec *ast.ImportSpec) string {
 	if version.MatchString(name) {
 		name = path.Base(path.Dir(imported))
 	}
-	return strings.TrimPrefix(name, "go-")
+	return name
 }

@@ -67,7 +67,7 @@ func Free[T any](a, b T) {
 		assert.EqualError(t, err, want)
 	}
 	_, err = parse(t, reference).Make("04", nil, []string{"nothing"})
-	assert.EqualError(t, err, "there is no declaration of nothing")
+	assert.EqualError(t, err, "there is no function nothing to remove")
 }
 
 func TestWhatIsStillToWrite(t *testing.T) {
@@ -123,5 +123,5 @@ func TestAPageInYAML(t *testing.T) {
 	_, err = page.Make("13", []string{"third"}, nil)
 	assert.ErrorContains(t, err, "there is no function third")
 	_, err = page.Make("13", nil, []string{"seed"})
-	assert.ErrorContains(t, err, "cannot be removed from a YAML file")
+	assert.ErrorContains(t, err, "there is no function seed to remove")
 }

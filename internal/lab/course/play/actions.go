@@ -28,7 +28,7 @@ func (p *player) namespaces() *restclient.Resource[*api.Unstructured] {
 func (p *player) fill(ctx context.Context, f course.Fill) error {
 	p.filled[f.Prefix] = f
 	return p.each(ctx, f.Prefix, func(name string) error {
-		err := p.createNamespace(ctx, name)
+		_, err := p.namespaces().Create(ctx, object("Namespace", name), api.UpdateOptions{})
 		for i := 0; i < f.Objects && err == nil; i++ {
 			settings := object("ConfigMap", fmt.Sprint("settings-", i))
 			_, err = restclient.Dynamic(p.client, api.ConfigMapsResource, name).Create(ctx, settings, api.UpdateOptions{})
@@ -40,11 +40,6 @@ func (p *player) fill(ctx context.Context, f course.Fill) error {
 		}
 		return err
 	})
-}
-
-func (p *player) createNamespace(ctx context.Context, name string) error {
-	_, err := p.namespaces().Create(ctx, object("Namespace", name), api.UpdateOptions{})
-	return err
 }
 
 func object(kind, name string) *api.Unstructured {
