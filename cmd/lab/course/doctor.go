@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/user"
 	"path/filepath"
 	"runtime"
@@ -24,9 +23,9 @@ func newDoctorCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that this machine is ready for the workshop",
-		Long: `Checks Go, the module cache, the C compiler, the work folder, and that the
-reference is as it was published. It names a remedy for each problem. At the end
-it builds what the labs need, so that the first "lab test" is fast.`,
+		Long: `Checks Go, the module cache, the C compiler and the work folder, and names a
+remedy for each problem. At the end it builds what the labs need, so that the
+first "lab test" is fast.`,
 		Example: `  # is this machine ready?
   lab doctor
 
@@ -118,11 +117,6 @@ func (c *checkup) examine(ctx context.Context, warm bool) {
 	} else {
 		c.add("work folder", true, false, c.say("doctor-work", c.show(c.folder.Dir)))
 	}
-	if edited := c.editedPages(ctx); len(edited) > 0 {
-		c.add("reference", false, false, c.say("doctor-reference-bad", strings.Join(edited, " ")))
-	} else {
-		c.add("reference", true, false, c.say("doctor-reference"))
-	}
 	if warm && modules {
 		fmt.Fprintln(c.ErrOrStderr(), c.say("doctor-builds"))
 		if err := c.warm(ctx, toolchain.Race); err != nil {
@@ -157,26 +151,6 @@ func (s *session) writable() error {
 	}
 	file.Close()
 	return os.Remove(file.Name())
-}
-
-// editedPages returns the pages that differ from what git has; none outside of a clone. "lab test"
-// says when a page is newer than the one with which its lab was started.
-func (c *checkup) editedPages(ctx context.Context) (edited []string) {
-	arguments := []string{"status", "--porcelain", "--"}
-	for _, lab := range c.labs {
-		for _, page := range lab.Files {
-			arguments = append(arguments, page.Path)
-		}
-	}
-	command := exec.CommandContext(ctx, "git", arguments...)
-	command.Dir = c.folder.Repository
-	output, _ := command.Output() // none without git
-	for line := range strings.Lines(string(output)) {
-		if fields := strings.Fields(line); len(fields) == 2 {
-			edited = append(edited, fields[1])
-		}
-	}
-	return edited
 }
 
 // warm fills the build cache with the tests of all labs and the controller.

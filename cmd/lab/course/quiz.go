@@ -97,10 +97,9 @@ func (s *session) ask(questions []question) error {
 	ctx, release := program.UntilSignal(s.Context(), func() { os.Exit(program.ExitInterrupted) })
 	defer release()
 	input := linesOf(s.InOrStdin())
-	asked, answered, right := 0, 0, 0
+	answered, right := 0, 0
 	for _, q := range questions {
 		s.pose(q)
-		asked++
 		chosen, more := s.answer(ctx, q.Question, input)
 		if ctx.Err() != nil {
 			return program.Exit(program.ExitInterrupted)
@@ -122,15 +121,11 @@ func (s *session) ask(questions []question) error {
 			}
 		}
 		if !more {
-			asked = len(questions) // the end of the input skips all that are left
-			break
+			break // the end of the input skips all that are left
 		}
 	}
 	if answered > 0 {
 		s.print("quiz-sum", right, answered)
-	}
-	if skipped := asked - answered; skipped > 0 {
-		s.print("quiz-skipped", skipped)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func newWatchCommand() *cobra.Command {
 		Long: `Tests the page whenever you save it, without the race detector, so that the
 answer comes quickly. Keys: h shows a hint, t tests with the race detector, r
 runs the real controller, v shows it in the browser, d shows the difference to
-the reference, n goes to the next lab, q quits. Ctrl-C ends what a key began.`,
+the reference, q quits. Ctrl-C ends what a key began.`,
 		Example: `  # in a terminal beside your editor
   lab watch 08`,
 		RunE: onStarted(func(s *session, lab *course.Lab) error {
@@ -88,10 +88,6 @@ func (s *session) watch(ctx context.Context, lab *course.Lab, keys <-chan byte) 
 			if !ok || key == 'q' || key == ctrlC {
 				return nil
 			}
-			if key == 'n' {
-				lab, tested = s.next(lab), ""
-				continue
-			}
 			s.obey(ctx, lab, key, keys)
 		}
 	}
@@ -153,16 +149,4 @@ func (s *session) obey(ctx context.Context, lab *course.Lab, key byte, keys <-ch
 			}
 		}
 	}
-}
-
-// next returns the next lab that was started, or the same.
-func (s *session) next(lab *course.Lab) *course.Lab {
-	found := false
-	for _, each := range append(s.labs, s.labs...) {
-		if found && s.folder.Started(each) {
-			return each
-		}
-		found = found || each == lab
-	}
-	return lab
 }
