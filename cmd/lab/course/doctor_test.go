@@ -42,24 +42,11 @@ $`, stdout)
 	assert.Contains(t, stdout, "install Go 1.26 or later")
 }
 
-// commit makes a git clone of the folder.
-func commit(t *testing.T, dir string) {
-	t.Helper()
-	for _, arguments := range [][]string{
-		{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "all"},
-	} {
-		command := exec.Command("git", arguments...)
-		command.Dir = dir
-		output, err := command.CombinedOutput()
-		require.NoError(t, err, string(output))
-	}
-}
-
 func TestBundle(t *testing.T) {
 	dir := repository(t)
 	_, _, stderr := lab(t, "bundle")
 	assert.Equal(t, "lab: a kit is made from a git clone, and git does not list the files of .\n", stderr)
-	commit(t, dir)
+	labtest.Track(t, dir)
 	for want, args := range map[string][]string{
 		"nothing.tar.gz: ":        {"--go", "nothing.tar.gz"},
 		"open nothing/kit.part: ": {"-o", "nothing/kit"},

@@ -14,20 +14,6 @@ import (
 	"orrery/internal/lab/course/labtest"
 )
 
-// clone returns a git clone of the small repository, and a file that git does not track.
-func clone(t *testing.T) string {
-	t.Helper()
-	dir := labtest.Repository(t)
-	for _, arguments := range [][]string{{"init", "-q"}, {"add", "."}} {
-		command := exec.Command("git", arguments...)
-		command.Dir = dir
-		output, err := command.CombinedOutput()
-		require.NoError(t, err, string(output))
-	}
-	labtest.Write(t, filepath.Join(dir, "bin/lab"), "a program")
-	return dir
-}
-
 // unpack unpacks a kit and returns the repository in it.
 func unpack(t *testing.T, file string) (repository string) {
 	t.Helper()
@@ -39,7 +25,9 @@ func unpack(t *testing.T, file string) (repository string) {
 
 // What is read-only can be replaced by its owner.
 func TestAKitHasWhatGitTracks(t *testing.T) {
-	dir := clone(t)
+	dir := labtest.Repository(t)
+	labtest.Track(t, dir)
+	labtest.Write(t, filepath.Join(dir, "bin/lab"), "a program")
 	archive := filepath.Join(t.TempDir(), "go1.26.0.linux-amd64.tar.gz")
 	labtest.Write(t, archive, "Go")
 	require.NoError(t, os.Chmod(archive, 0o444))
@@ -64,7 +52,8 @@ func TestAKitHasWhatGitTracks(t *testing.T) {
 }
 
 func TestAnInterruptedKitLeavesNoFile(t *testing.T) {
-	dir, into := clone(t), t.TempDir()
+	dir, into := labtest.Repository(t), t.TempDir()
+	labtest.Track(t, dir)
 	kit := course.Kit{Repository: dir, File: filepath.Join(into, "kit.tar.gz"), Version: "v1"}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

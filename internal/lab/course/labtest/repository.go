@@ -3,6 +3,7 @@ package labtest
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -165,4 +166,15 @@ func Replace(t testing.TB, path, text, by string) {
 	require.NoError(t, err)
 	require.Contains(t, string(before), text)
 	Write(t, path, strings.Replace(string(before), text, by, 1))
+}
+
+// Track makes a folder a git repository that has all of its files.
+func Track(t testing.TB, dir string) {
+	t.Helper()
+	for _, arguments := range [][]string{{"init", "-q"}, {"add", "."}} {
+		command := exec.Command("git", arguments...)
+		command.Dir = dir
+		output, err := command.CombinedOutput()
+		require.NoError(t, err, string(output))
+	}
 }
