@@ -101,11 +101,6 @@ func (p *Page) Function(name string) (Function, bool) {
 	return Function{}, false
 }
 
-// Body returns the text of a function's body, with its braces.
-func (p *Page) Body(f Function) string {
-	return string(p.Text[f.from:f.to])
-}
-
 // yours ends the message of a stub's panic.
 const yours = " is yours to write"
 
@@ -115,7 +110,7 @@ func (p *Page) Unwritten() []Function {
 		found := false
 		switch {
 		case f.declaration == nil:
-			value, err := strconv.Unquote(strings.TrimSpace(p.Body(f)))
+			value, err := strconv.Unquote(strings.TrimSpace(string(p.Text[f.from:f.to])))
 			found = err == nil && value == message(value, f.Name)
 		case f.declaration.Body != nil:
 			ast.Inspect(f.declaration.Body, func(node ast.Node) bool {

@@ -87,18 +87,6 @@ func TestWhatIsStillToWrite(t *testing.T) {
 	assert.False(t, ok)
 }
 
-func TestFunctionsOfAPage(t *testing.T) {
-	page := parse(t, reference)
-	var names []string
-	for _, f := range page.Functions() {
-		names = append(names, f.Name)
-	}
-	assert.Equal(t, []string{"Gear.Turn", "Gear.teeth", "Free"}, names)
-	turn, ok := page.Function("Gear.Turn")
-	require.True(t, ok)
-	assert.Contains(t, page.Body(turn), "the answer")
-}
-
 // A YAML file is a page: its keys are functions, and comments stay.
 func TestAPageInYAML(t *testing.T) {
 	const text = "# The seed.\nseed: 1\n\n# The first one.\nfirst:\n  causes: [C01]\n  # within\n  proof:\n    - /a\n\n# The second one.\nsecond: {causes: [C02]}\n"
@@ -110,7 +98,6 @@ func TestAPageInYAML(t *testing.T) {
 	}
 	assert.Equal(t, []string{"seed", "first", "second"}, names)
 	first, _ := page.Function("first")
-	assert.Equal(t, "\n  causes: [C01]\n  # within\n  proof:\n    - /a", page.Body(first))
 	assert.Equal(t, []int{5, 9}, []int{first.Line, first.End})
 	assert.Empty(t, page.Unwritten())
 
