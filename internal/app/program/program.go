@@ -87,8 +87,8 @@ func Run(root *cobra.Command, args []string, stdout, stderr io.Writer, explain f
 // usageCode is the annotation of a command with the exit code of a [UsageError].
 const usageCode = "usage-code"
 
-// SetUsageCode makes a command, or with a root all its commands, end with this exit code in place of
-// 1 after a mistake on the command line.
+// SetUsageCode makes a command, or with a root all its commands, end with this exit code in place
+// of 1 after a mistake on the command line.
 func SetUsageCode(command *cobra.Command, code int) {
 	command.Annotations = map[string]string{usageCode: strconv.Itoa(code)}
 }

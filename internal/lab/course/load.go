@@ -75,8 +75,8 @@ func Read(file string, into any) error {
 	return nil
 }
 
-// Find returns the lab that a word means, or nil: an id with or without zeros, the folder's name, or
-// the words in it.
+// Find returns the lab that a word means, or nil: an id with or without zeros, the folder's name,
+// or the words in it.
 func Find(labs []*Lab, word string) *Lab {
 	word = strings.ToLower(strings.TrimSuffix(word, "/"))
 	number, noNumber := strconv.Atoi(word)

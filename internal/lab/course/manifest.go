@@ -7,10 +7,10 @@
 // mapping, and their bodies the values.
 //
 // The learner's [Folder], workshop/work, is a Go module of its own with a folder for each lab and
-// the progress; git ignores it. An [Overlay] puts the learner's files into a build of the repository
-// and maps the paths in Go's output back. A [TestBinary] runs step by step, each in a process of its
-// own. The messages of the commands, in both languages, are part of the program, because some of
-// them are needed where there is no repository.
+// the progress; git ignores it. An [Overlay] puts the learner's files into a build of the
+// repository and maps the paths in Go's output back. A [TestBinary] runs step by step, each in a
+// process of its own. The messages of the commands, in both languages, are part of the program,
+// because some of them are needed where there is no repository.
 package course
 
 import (
