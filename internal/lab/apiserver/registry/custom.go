@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"orrery/internal/lab/apiserver/resources"
@@ -37,8 +36,6 @@ func (r *Registry) customPlace(t Target, get func(prefix string, key store.Key) 
 // NamesAccepted and Established. If the definition is gone it drops the collection, which ends the
 // watches of it.
 func (r *Registry) syncCustom(name string) {
-	_, group, _ := strings.Cut(name, ".")
-	defer r.registerGroup(group)
 	r.syncing.Lock()
 	defer r.syncing.Unlock()
 	t := r.customTarget(name)

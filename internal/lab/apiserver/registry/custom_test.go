@@ -2,7 +2,6 @@ package registry_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -94,24 +93,4 @@ func TestGroupsHaveLocalServices(t *testing.T) {
 			assert.Equal(t, "onstart", service.GetLabels()["kube-aggregator.kubernetes.io/automanaged"])
 		}
 	}
-}
-
-// APIServices of custom resources come and go with them, and are created again after a deletion.
-func TestGroupsOfCustomResourcesHaveLocalServices(t *testing.T) {
-	w := newWorld(t)
-	services := func() (names []string) {
-		for _, o := range w.list(w.apiService(""), api.ListOptions{}).Items {
-			if strings.HasSuffix(o.Key.Name, "example.com") {
-				names = append(names, o.Key.Name)
-			}
-		}
-		return names
-	}
-	w.makeCronTabs()
-	defined := services()
-	require.NotEmpty(t, defined)
-	w.delete(w.apiService(defined[0]), api.DeleteOptions{})
-	assert.Equal(t, defined, services())
-	w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{})
-	assert.Empty(t, services())
 }

@@ -19,7 +19,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 
 	"orrery/internal/lab/apiserver/resources"
@@ -57,8 +56,6 @@ type Registry struct {
 	// the store after locking, so that the catalog ends up with the latest state.
 	syncing sync.Mutex
 	remotes map[string]remoteService // guarded by syncing; by the name of the APIService
-	// registering serializes updates of the APIServices of custom resources.
-	registering sync.Mutex
 }
 
 // New returns a new Registry with the system namespaces.
@@ -134,8 +131,6 @@ func (r *Registry) removed(ctx context.Context, t Target, last *store.Object) {
 		r.syncCustom(last.Key.Name)
 	case t.Definition == r.services:
 		r.syncService(last.Key.Name)
-		_, group, _ := strings.Cut(last.Key.Name, ".")
-		r.registerGroup(group)
 	case t.Definition == r.coreServices, t.Definition == r.endpointSlices:
 		r.backendChanged(t, last)
 	case t.Definition.Custom:

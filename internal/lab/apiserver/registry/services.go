@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
 
@@ -96,72 +95,21 @@ func (r *Registry) forgetServiceLocked(name string) {
 	}
 }
 
-// autoManaged is the label of APIServices that the server creates: "onstart" for built-in groups,
-// which the next start restores, and "true" for custom resources, whose APIServices come and go
-// with them.
-const autoManaged = "kube-aggregator.kubernetes.io/automanaged"
-
+// makeLocalServices creates the APIServices of the built-in groups, which have the label of those that
+// kube-apiserver restores at every start.
 func (r *Registry) makeLocalServices() {
-	for gv, priority := range resources.LocalServices() {
-		r.makeLocalService(gv, priority, "onstart")
-	}
-}
-
-func (r *Registry) makeLocalService(gv api.GroupVersion, priority resources.Priority, managed string) {
-	spec := map[string]any{"version": gv.Version, "groupPriorityMinimum": priority.Group, "versionPriority": priority.Version}
-	if gv.Group != "" {
-		spec["group"] = gv.Group
-	}
-	o := &api.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"name": serviceName(gv), "labels": map[string]any{autoManaged: managed}}, "spec": spec,
-	}}
 	t := Target{Definition: r.services, Version: r.services.Version}
-	_, err := r.Create(context.Background(), t, o, WriteOptions{internal: true})
-	if err != nil && !api.IsAlreadyExists(err) {
-		panic(fmt.Sprintf("registry: APIService %s: %v", serviceName(gv), err))
-	}
-}
-
-// serviceName returns the name of an APIService: "v1.apps", and "v1." for the core group.
-func serviceName(gv api.GroupVersion) string { return gv.Version + "." + gv.Group }
-
-// registerGroup creates and removes the APIServices of a group so that each version of its custom
-// resources has one.
-func (r *Registry) registerGroup(group string) {
-	r.registering.Lock()
-	defer r.registering.Unlock()
-	view, err := r.store.Collection(r.services.Prefix).View(0)
-	if err != nil {
-		return
-	}
-	wanted := r.customVersions(group)
-	var left []*store.Object
-	view.Ascend("", store.Key{}, func(o *store.Object) bool {
-		service := o.Decode()
-		gv := api.GroupVersion{Group: service.NestedString("spec", "group"), Version: service.NestedString("spec", "version")}
-		if at := slices.Index(wanted, gv.Version); gv.Group == group && at >= 0 {
-			wanted = slices.Delete(wanted, at, at+1)
-		} else if gv.Group == group && service.GetLabels()[autoManaged] == "true" {
-			left = append(left, o)
+	for gv, priority := range resources.LocalServices() {
+		name := gv.Version + "." + gv.Group // "v1.apps", and "v1." for the core group
+		spec := map[string]any{"version": gv.Version, "groupPriorityMinimum": priority.Group, "versionPriority": priority.Version}
+		if gv.Group != "" {
+			spec["group"] = gv.Group
 		}
-		return true
-	})
-	for _, version := range wanted {
-		r.makeLocalService(api.GroupVersion{Group: group, Version: version}, resources.CustomPriority, "true")
-	}
-	for _, o := range left {
-		r.collection(Target{Definition: r.services}).Delete(o)
-	}
-}
-
-func (r *Registry) customVersions(group string) []string {
-	var versions []string
-	for _, g := range r.catalog.Groups() {
-		for _, v := range g.Versions {
-			if g.Name == group && slices.ContainsFunc(v.Definitions, func(d *resources.Definition) bool { return d.Custom }) {
-				versions = append(versions, v.Version)
-			}
+		labels := map[string]any{"kube-aggregator.kubernetes.io/automanaged": "onstart"}
+		o := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name, "labels": labels}, "spec": spec}}
+		_, err := r.Create(context.Background(), t, o, WriteOptions{internal: true})
+		if err != nil && !api.IsAlreadyExists(err) {
+			panic(fmt.Sprintf("registry: APIService %s: %v", name, err))
 		}
 	}
-	return versions
 }

@@ -33,9 +33,6 @@ func apiServiceAvailable(o *api.Unstructured, _ time.Time) any {
 // Priority orders the groups of discovery and the versions within a group, highest first.
 type Priority struct{ Group, Version int64 }
 
-// CustomPriority is the priority of the groups of custom resources.
-var CustomPriority = Priority{Group: 1000, Version: 100}
-
 // LocalServices are the versions of built-in groups for which kube-apiserver creates an APIService
 // at start.
 var LocalServices = sync.OnceValue(func() map[api.GroupVersion]Priority {
