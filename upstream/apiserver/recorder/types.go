@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/restclient/api"
 	"orrery/upstream/controlplane"
 )
 
@@ -151,7 +152,11 @@ func (s typeRecorder) record(file *File, c *Case) error {
 		if step.Subresource != "" {
 			target += "/" + step.Subresource
 		}
-		if step.Answer, err = s.call("PUT", target, acceptJSON, mergePatch(step.Before, step.Update)); err != nil {
+		next, err := merged(step.Before, step.Update)
+		if err != nil {
+			return err
+		}
+		if step.Answer, err = s.call("PUT", target, acceptJSON, next); err != nil {
 			return err
 		}
 	}
@@ -176,7 +181,11 @@ func (s typeRecorder) remove(address string) error {
 	if err != nil || object["kind"] == "Status" {
 		return err
 	}
-	_, err = s.call("PUT", address, acceptJSON, mergePatch(object, map[string]any{"metadata": map[string]any{"finalizers": nil, "resourceVersion": nil}}))
+	free, err := merged(object, map[string]any{"metadata": map[string]any{"finalizers": nil, "resourceVersion": nil}})
+	if err != nil {
+		return err
+	}
+	_, err = s.call("PUT", address, acceptJSON, free)
 	return err
 }
 
@@ -193,28 +202,13 @@ func (f *File) path() string {
 	return prefix + f.Resource
 }
 
-// mergePatch applies a JSON merge patch (RFC 7396) to a document. The result shares the unchanged
-// parts.
-func mergePatch(document, patch map[string]any) map[string]any {
-	out := maps.Clone(document)
-	if out == nil {
-		out = map[string]any{}
+// merged applies a JSON merge patch to a copy of a document.
+func merged(document, patch map[string]any) (map[string]any, error) {
+	text, err := json.Marshal(patch)
+	if err != nil {
+		return nil, err
 	}
-	for key, value := range patch {
-		switch v := value.(type) {
-		case nil:
-			delete(out, key)
-		case map[string]any:
-			inner, _ := out[key].(map[string]any)
-			out[key] = mergePatch(inner, v)
-		default:
-			out[key] = value
-		}
-	}
-	if metadata, ok := out["metadata"].(map[string]any); ok {
-		out["metadata"] = maps.Clone(metadata)
-	}
-	return out
+	return resources.ApplyPatch(api.MergePatchType, document, text, nil)
 }
 
 // File holds the cases of one resource.

@@ -68,7 +68,7 @@ func FormatRecording(script *Script, answers []*Answer) string {
 
 // ParseRecording parses the output of [FormatRecording]. Cases and answers must correspond.
 func ParseRecording(script *Script, text string) (*Recording, error) {
-	_, sections, err := sectionsOf(text)
+	sections, err := sectionsOf(text)
 	if err != nil {
 		return nil, fmt.Errorf("recording of %s: %w", script.Theme, err)
 	}

@@ -10,8 +10,6 @@ import (
 type Script struct {
 	// Theme is the file name without ".txt".
 	Theme string
-	// About is the comment at the beginning of the file.
-	About string
 	Cases []*Case
 }
 
@@ -21,11 +19,10 @@ const marker = "=== "
 // ParseScript parses a script. Errors name the theme and the case.
 func ParseScript(theme, text string) (*Script, error) {
 	script := &Script{Theme: theme}
-	head, sections, err := sectionsOf(text)
+	sections, err := sectionsOf(text)
 	if err != nil {
 		return nil, fmt.Errorf("script %s: %w", theme, err)
 	}
-	script.About = head
 	for _, section := range sections {
 		c, err := parseCase(section)
 		if err != nil {
@@ -42,32 +39,28 @@ type section struct {
 	lines []string
 }
 
-// sectionsOf splits a script or recording at its titles, which must be unique. head is the comment
-// before the first.
-func sectionsOf(text string) (head string, sections []section, err error) {
-	var comment []string
+// sectionsOf splits a script or recording at its titles, which must be unique. Lines that start with
+// # are comments.
+func sectionsOf(text string) (sections []section, err error) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		title, isTitle := strings.CutPrefix(line, marker)
 		switch {
 		case isTitle && seen[title]:
-			return "", nil, fmt.Errorf("two cases are called %q", title)
+			return nil, fmt.Errorf("two cases are called %q", title)
 		case isTitle:
 			seen[title] = true
 			sections = append(sections, section{title: title})
 		case strings.HasPrefix(line, "#"):
-			if len(sections) == 0 {
-				comment = append(comment, strings.TrimSpace(strings.TrimPrefix(line, "#")))
-			}
 		case len(sections) > 0:
 			last := &sections[len(sections)-1]
 			last.lines = append(last.lines, line)
 		case line != "":
-			return "", nil, fmt.Errorf("%q stands before the first title", line)
+			return nil, fmt.Errorf("%q stands before the first title", line)
 		}
 	}
-	return strings.Join(comment, "\n"), sections, nil
+	return sections, nil
 }
 
 // Case is one request of a script.
