@@ -10,9 +10,9 @@ import (
 const mediaJSON = "application/json"
 
 // negotiate returns the form of the answer to a request: the whole object, its metadata or a table,
-// always in JSON. convert allows tables and metadata, stream marks a watch. The order in the Accept header decides among the forms that the server
-// supports, so a client that prefers protobuf and accepts JSON gets JSON. If there is none, ok is
-// false and form is that of the error.
+// always in JSON. convert allows tables and metadata, stream marks a watch. The order in the Accept
+// header decides among the forms that the server supports, so a client that prefers protobuf and
+// accepts JSON gets JSON. If there is none, ok is false and form is that of the error.
 func negotiate(r *http.Request, convert, stream bool) (form answerForm, ok bool) {
 	form = answerForm{Pretty: isPretty(r)}
 	header := strings.Join(r.Header.Values("Accept"), ",")

@@ -39,8 +39,8 @@ type section struct {
 	lines []string
 }
 
-// sectionsOf splits a script or recording at its titles, which must be unique. Lines that start with
-// # are comments.
+// sectionsOf splits a script or recording at its titles, which must be unique. Lines that start
+// with # are comments.
 func sectionsOf(text string) (sections []section, err error) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {

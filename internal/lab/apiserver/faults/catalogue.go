@@ -64,7 +64,7 @@ type Kind struct {
 var commonOptions = map[string][]string{
 	// Lists of alternatives such as list|watch, core for the group without a name; any.
 	"scope": {"verb", "group", "resource", "namespace", "name", "user"},
-	// The share of requests affected, 0.3 or 30%, and the seed of the random choice, an integer; all, 1.
+	// The share of requests affected, 0.3 or 30%, and the seed of the random choice; all, 1.
 	"share": {"share", "seed"},
 	// It ends after this many hits or this time.
 	"count": {"count"},

@@ -95,8 +95,8 @@ func (r *Registry) forgetServiceLocked(name string) {
 	}
 }
 
-// makeLocalServices creates the APIServices of the built-in groups, which have the label of those that
-// kube-apiserver restores at every start.
+// makeLocalServices creates the APIServices of the built-in groups, which have the label of those
+// that kube-apiserver restores at every start.
 func (r *Registry) makeLocalServices() {
 	t := Target{Definition: r.services, Version: r.services.Version}
 	for gv, priority := range resources.LocalServices() {

@@ -210,8 +210,8 @@ const (
 	year = 365 * day
 )
 
-// age has the units for durations below a limit, and a letter for each. The second unit is for small
-// values of the first.
+// age has the units for durations below a limit, and a letter for each. The second unit is for
+// small values of the first.
 type age struct {
 	below, unit, second time.Duration
 	names               string

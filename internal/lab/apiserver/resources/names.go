@@ -83,7 +83,8 @@ func pathSegment(name string) []string {
 	return wrong
 }
 
-// qualifiedName checks a key of a label or annotation, or a finalizer: "name" or "example.com/name".
+// qualifiedName checks a key of a label or annotation, or a finalizer: "name" or
+// "example.com/name".
 func qualifiedName(name string) []string {
 	const alphabet = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 	examples := []string{"MyName", "my.name", "123-abc"}
