@@ -232,9 +232,11 @@ func TestResourcesOfOneGroupVersion(t *testing.T) {
 		assert.Equal(t, []string{"/api/v1", "/apis/apps/v1"}, paths(d.asked, 0))
 		_, err = d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "none", Version: "v1"})
 		assert.True(t, api.IsNotFound(err))
-		d.fake.bodies["/apis/apps/v1"] = `[`
-		_, err = d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "v1"})
-		assert.ErrorAs(t, err, new(*UnexpectedAnswerError))
+		for _, body := range []string{`[`, `{"kind":"Pod"}`} {
+			d.fake.bodies["/apis/apps/v1"] = body
+			_, err = d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "v1"})
+			assert.ErrorAs(t, err, new(*UnexpectedAnswerError), body)
+		}
 		_, err = d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "a/b"})
 		assert.ErrorAs(t, err, new(*restclient.NameError))
 	})
