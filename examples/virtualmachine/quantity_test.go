@@ -52,7 +52,8 @@ func TestQuantitiesAreWrittenAsTheyWereRead(t *testing.T) {
 	assert.Equal(t, `{"resource":{}}`, string(written), "what is missing stays missing")
 }
 
-// A machine has the size that its object asks for. Its usage is formatted as kubectl formats amounts.
+// A machine has the size that its object asks for. Its usage is formatted as kubectl formats
+// amounts.
 func TestUsageIsShownAsQuantities(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var used atomic.Pointer[driver.Status]
