@@ -204,14 +204,6 @@ func interruptedRun(value string) job {
 	}}
 }
 
-func TestBenchInterrupted(t *testing.T) {
-	session, stdout, _ := sessionFor(t)
-	err := session.run([]job{interruptedRun("")})
-	require.ErrorAs(t, err, new(*interruptedError))
-	assert.Equal(t, `interrupted during "as fast as possible"; an unfinished run has no result`, err.Error())
-	assert.Empty(t, stdout.String())
-}
-
 // An interrupted sweep shows its complete rows. It draws no picture, which would look complete.
 func TestBenchSweepInterrupted(t *testing.T) {
 	session, stdout, stderr := sessionFor(t)

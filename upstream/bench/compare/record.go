@@ -57,7 +57,7 @@ func newRecord(m Measure, ours, theirs []bench.Outcome) (Record, error) {
 		return Record{}, err
 	}
 	if proof != otherProof && !m.Different {
-		return Record{}, &ProofsDifferError{Measure: m.Name, Ours: proof, Theirs: otherProof, Against: their.side}
+		return Record{}, proofsDiffer(m, proof, otherProof, their.side)
 	}
 	ratios := bench.Ratios(a, b)
 	if slices.ContainsFunc(ratios, math.IsNaN) {
@@ -82,7 +82,7 @@ func (r *Record) addTextbook(m Measure, e entrant, outcomes []bench.Outcome) err
 		return err
 	}
 	if proof != r.Proof {
-		return &ProofsDifferError{Measure: m.Name, Ours: r.Proof, Theirs: proof, Against: e.side}
+		return proofsDiffer(m, r.Proof, proof, e.side)
 	}
 	figure := bench.Median(values)
 	r.Textbook = &TextbookRecord{Figure: figure, Ratio: bench.Ratios([]float64{figure}, []float64{r.Theirs})[0]}
@@ -105,15 +105,10 @@ func figures(m Measure, e entrant, outcomes []bench.Outcome) ([]float64, string,
 	return values, outcomes[0].Proof, nil
 }
 
-// ProofsDifferError reports that two sides did different work.
-type ProofsDifferError struct {
-	Measure      string
-	Ours, Theirs string
-	Against      Side
-}
-
-func (e *ProofsDifferError) Error() string {
-	return fmt.Sprintf("%s: the sides did not do the same work: ours proves %q, %s proves %q", e.Measure, e.Ours, e.Against, e.Theirs)
+// proofsDiffer reports that two sides did different work.
+func proofsDiffer(m Measure, ours, theirs string, against Side) error {
+	return fmt.Errorf("%s: the sides did not do the same work: ours proves %q, %s proves %q",
+		m.Name, ours, against, theirs)
 }
 
 // Verdict is the result of a measure against its target.

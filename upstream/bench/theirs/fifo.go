@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
+	"orrery/deltafifo"
 	"orrery/internal/lab/bench/workloads"
 )
 
@@ -95,7 +96,7 @@ func seeDelta(d cache.Delta, see func(obj object, deleted bool)) {
 
 func closed(err error) error {
 	if errors.Is(err, cache.ErrFIFOClosed) {
-		return workloads.ErrFIFOClosed
+		return deltafifo.ErrFIFOClosed
 	}
 	return err
 }

@@ -32,7 +32,8 @@ type FIFOConfig struct {
 // AddTo adds a flag for each field.
 func (c *FIFOConfig) AddTo(flags *pflag.FlagSet) {
 	bench.CountVar(flags, &c.Keys, "keys", 100_000, 1, 10_000_000, "how many objects there are")
-	bench.CountVar(flags, &c.Backlog, "backlog", 1000, 1, 1_000_000, "how many events may wait before the producer does")
+	bench.CountVar(flags, &c.Backlog, "backlog", 1000, 1, 1_000_000,
+		"how many events may wait before the producer does")
 	c.Load.AddTo(flags, "objects")
 }
 
@@ -57,14 +58,11 @@ type FIFO[T any] interface {
 	Replace(objects []T, resourceVersion string) error
 	// Popper returns a function that waits for a delta and calls see with everything that the queue
 	// hands out at once, oldest first. For a deleted object, see gets its last known state and
-	// deleted is true. pop returns ErrFIFOClosed when the queue is closed and empty.
+	// deleted is true. pop returns deltafifo.ErrFIFOClosed when the queue is closed and empty.
 	Popper(see func(obj T, deleted bool)) (pop func() error)
 	// Close closes the queue. Its content can still be popped.
 	Close()
 }
-
-// ErrFIFOClosed is returned by a popper when the queue is closed and empty.
-var ErrFIFOClosed = errors.New("workloads: the queue is closed and empty")
 
 // FIFOs returns the queues of this project. The first is the default.
 func FIFOs() []Subject[FIFOConfig] {
@@ -105,9 +103,9 @@ func ourFIFO(name string, newQueue func(fifoConfig) fifo) FIFOGear[object] {
 	}
 }
 
-type deltaFIFO struct{ deltafifo.Interface[object] }
+type deltaFIFO struct{ fifo }
 
-// popBatch is the most keys that the consumer takes at once from a queue with PopBatch.
+// popBatch is the most keys that the consumer takes at once from the fast queue.
 const popBatch = 64
 
 func (q deltaFIFO) Popper(see func(obj object, deleted bool)) (pop func() error) {
@@ -117,23 +115,14 @@ func (q deltaFIFO) Popper(see func(obj object, deleted bool)) (pop func() error)
 		}
 		return nil
 	}
-	take := func() error {
-		_, err := q.Pop(process)
-		return err
-	}
-	if batches, ok := q.Interface.(interface {
-		PopBatch(limit int, process func(key string, d deltafifo.Deltas[object], isInInitialList bool) error) (keys int, err error)
-	}); ok {
-		take = func() error {
+	if batches, ok := q.fifo.(*fast.DeltaFIFO[object]); ok {
+		return func() error {
 			_, err := batches.PopBatch(popBatch, process)
 			return err
 		}
 	}
 	return func() error {
-		err := take()
-		if errors.Is(err, deltafifo.ErrFIFOClosed) {
-			return ErrFIFOClosed
-		}
+		_, err := q.Pop(process)
 		return err
 	}
 }
@@ -248,7 +237,7 @@ func (c *consumer[T]) loop(see func(obj T, deleted bool)) error {
 	pop := c.queue.Popper(count)
 	for {
 		switch err := pop(); {
-		case errors.Is(err, ErrFIFOClosed):
+		case errors.Is(err, deltafifo.ErrFIFOClosed):
 			return nil
 		case err != nil:
 			return err

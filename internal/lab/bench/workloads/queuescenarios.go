@@ -279,7 +279,7 @@ const (
 // tables have doubled as recently.
 func addAfter(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
 	keys := bench.NewKeys(effort.Of(1_000_000, 250_000), bench.Uniform, 1)
-	return delayAll(ctx, subject, keys, delays{func(q Queue, key string) { q.AddAfter(key, farFuture) }, 0})
+	return delayAll(ctx, subject, keys, func(q Queue, key string) { q.AddAfter(key, farFuture) }, 0)
 }
 
 // addRateLimited reports the first failure of half a million different keys to a queue with
@@ -289,26 +289,23 @@ func addAfter(ctx context.Context, subject QueueSubject, effort bench.Effort) (b
 // added again. Both sides have the same keys, order and limiter.
 func addRateLimited(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
 	keys := bench.NewKeys(effort.Of(500_000, 300_000), bench.Uniform, 1)
-	return delayAll(ctx, subject, keys, delays{Queue.AddRateLimited, 1})
+	return delayAll(ctx, subject, keys, Queue.AddRateLimited, 1)
 }
 
-// delays is a way to delay a key, and the number of failures it records.
-type delays struct {
-	delay    func(Queue, string)
-	failures int
-}
-
-func delayAll(ctx context.Context, subject QueueSubject, keys *bench.Keys, d delays) (bench.Outcome, error) {
+// delayAll delays all keys, each with a number of failures.
+func delayAll(
+	ctx context.Context, subject QueueSubject, keys *bench.Keys, delay func(Queue, string), failed int,
+) (bench.Outcome, error) {
 	n := keys.Len()
 
 	warm := watch(ctx, subject.New(QueueOptions{Backoff: farFuture}))
-	delayThese(warm, keys.All()[:n/20], d.delay)
+	delayThese(warm, keys.All()[:n/20], delay)
 	warm.Close()
 
 	g := watch(ctx, subject.New(QueueOptions{Backoff: farFuture}))
 	defer g.Close()
 	var first string
-	usage := bench.Measure(func() { first = delayThese(g, keys.All(), d.delay) })
+	usage := bench.Measure(func() { first = delayThese(g, keys.All(), delay) })
 	failures := 0
 	for _, key := range keys.All() {
 		failures += g.q.NumRequeues(key)
@@ -318,7 +315,7 @@ func delayAll(ctx context.Context, subject QueueSubject, keys *bench.Keys, d del
 	return bench.Outcome{Figures: perOp(usage, n), Proof: proof}, cmp.Or(
 		ctx.Err(),
 		bench.Prove("the first key that was handed out", sentinel, first),
-		bench.Prove("failures counted", n*d.failures, failures),
+		bench.Prove("failures counted", n*failed, failures),
 		proveForward(g, keys),
 	)
 }

@@ -17,7 +17,6 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"orrery/restclient/api"
@@ -295,7 +294,7 @@ func (g generator) pod(i int, d *deployment) *podHead {
 		TypeMeta: api.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
 		ObjectMeta: api.ObjectMeta{
 			// The name must be unique and in list order.
-			Name:         d.owner + "-" + base36(i) + g.digits(2, "bcdfghjklmnpqrstvwxz2456789"),
+			Name:         d.owner + fmt.Sprintf("-%07d", i),
 			GenerateName: d.owner + "-", Namespace: d.namespace,
 			UID: g.uuid(), ResourceVersion: strconv.Itoa(1_000_000 + 7*i), Generation: 1,
 			CreationTimestamp: api.NewTime(created), Labels: d.labels, Annotations: annotations,
@@ -337,22 +336,14 @@ const managedFields = `[
 		"f:startTime": {}}}, "subresource": "status"}
 ]`
 
-func (g generator) hex(n int) string { return g.digits(n, "0123456789abcdef") }
-
-func (g generator) digits(n int, alphabet string) string {
+func (g generator) hex(n int) string {
 	b := make([]byte, n)
 	for i := range b {
-		b[i] = alphabet[g.random.IntN(len(alphabet))]
+		b[i] = "0123456789abcdef"[g.random.IntN(16)]
 	}
 	return string(b)
 }
 
 func (g generator) uuid() string {
 	return g.hex(8) + "-" + g.hex(4) + "-4" + g.hex(3) + "-a" + g.hex(3) + "-" + g.hex(12)
-}
-
-// base36 returns i in five digits.
-func base36(i int) string {
-	text := strconv.FormatInt(int64(i), 36)
-	return strings.Repeat("0", max(0, 5-len(text))) + text
 }
