@@ -93,8 +93,9 @@ func (p *Phase) Begin() {
 // Late returns how long ago an event was due.
 func (p *Phase) Late(event int) time.Duration { return time.Since(p.start) - p.pacer.Due(event) }
 
-// Produce makes events until the time is up or all events were made: it draws keys and calls add. In
-// the phase with a steady rate it calls add when the event is due, or at once if the event is late.
+// Produce makes events until the time is up or all events were made: it draws keys and calls add.
+// In the phase with a steady rate it calls add when the event is due, or at once if the event is
+// late.
 func (p *Phase) Produce(ctx context.Context, keys *Keys, add func(event, key int) error) error {
 	picker := keys.Picker(0)
 	for event := 0; p.more(ctx, event); event++ {
@@ -110,8 +111,8 @@ func (p *Phase) Produce(ctx context.Context, keys *Keys, add func(event, key int
 // enough for the latter.
 const checked = 8
 
-// more waits until an event is due, and reports whether there is one. Without a rate there are a few
-// events, however late the producer begins.
+// more waits until an event is due, and reports whether there is one. Without a rate there are a
+// few events, however late the producer begins.
 func (p *Phase) more(ctx context.Context, event int) bool {
 	if p.Paced() {
 		if event >= p.Events {

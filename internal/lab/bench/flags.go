@@ -34,8 +34,8 @@ func (l *Load) AddTo(flags *pflag.FlagSet, of string) {
 	flags.Uint64Var(&l.Seed, "seed", 1, "seed of the random choices; the same seed makes the same choices")
 }
 
-// Number is the value of a flag: a count or a rate with an optional suffix (100k, 1M), or a duration
-// (500ms).
+// Number is the value of a flag: a count or a rate with an optional suffix (100k, 1M), or a
+// duration (500ms).
 type Number struct {
 	value       float64 // of a duration in nanoseconds
 	least, most float64 // most 0: no limit

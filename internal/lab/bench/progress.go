@@ -11,8 +11,8 @@ import (
 )
 
 // ShowProgress shows the steps of meter on w, which should be stderr, until stop is called: on a
-// terminal as a line that is rewritten in place, elsewhere not at all. stop removes the line, and may
-// be called more than once.
+// terminal as a line that is rewritten in place, elsewhere not at all. stop removes the line, and
+// may be called more than once.
 func ShowProgress(w io.Writer, meter *Meter) (stop func()) {
 	file, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) {

@@ -221,7 +221,8 @@ func parameters(results []*bench.Result) []string {
 	return names
 }
 
-// Numbers returns the figures that any of the results has, and the percentiles if one has a latency.
+// Numbers returns the figures that any of the results has, and the percentiles if one has a
+// latency.
 func Numbers(results []*bench.Result) []Column {
 	return append(figures(results), latencies(results)...)
 }
