@@ -121,6 +121,8 @@ func TestSyncRun(t *testing.T) {
 		assert.True(t, ok, name)
 		assert.Positive(t, figure.Value, name)
 	}
+	received, _ := result.Figure("bytes received")
+	assert.EqualValues(t, len(newPodServer(SyncConfig{Objects: 500}).list), received.Value)
 	assert.Equal(t, "comparing", meter.Step())
 }
 
