@@ -10,7 +10,8 @@
 // have ended, the terminal is restored, and nothing is left on the machine. [Curtain.Fall] restores
 // the terminal at any other moment.
 //
-// Errors: an unknown scene is one, and if a request of the script fails, the error names the step. The end of the context is not an error.
+// Errors: an unknown scene is one, and if a request of the script fails, the error names the step.
+// The end of the context is not an error.
 //
 // The controller is wired as in "orrery run". A [trace.Recorder] has hooks on every gear, and the
 // [story.Teller] follows it. The spectators are ten informers that draw the bars. Controller,

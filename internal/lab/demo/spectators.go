@@ -37,8 +37,8 @@ var idle = informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{}
 // slowness is the slow handler's time per event.
 const slowness = 100 * time.Millisecond
 
-// addSlowHandler adds a slow handler to the informer of the configmaps, beside the spectator's. Bars
-// show how many events wait for each of the two. It ends with the stage.
+// addSlowHandler adds a slow handler to the informer of the configmaps, beside the spectator's.
+// Bars show how many events wait for each of the two. It ends with the stage.
 func addSlowHandler(on *Stage, _ context.Context) error {
 	on.Teller.Update(func(state *story.State) { state.Backlog = "configmaps" })
 	pause := func() { _ = wait.Sleep(on.working, slowness) }

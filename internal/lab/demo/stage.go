@@ -32,7 +32,8 @@ type Stage struct {
 	stop       context.CancelFunc
 	held       bool     // a user holds the gears
 	machines   machines // of the scene with virtual machines
-	// configMaps is the informer of the configmaps: the spectators', or that of a scene on a bare stage.
+	// configMaps is the informer of the configmaps: the spectators', or that of a scene on a bare
+	// stage.
 	configMaps *metadataInformer
 	gateway    gateway
 	// endRecording ends the stage's own recorder.
