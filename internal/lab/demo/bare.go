@@ -112,8 +112,8 @@ func (t transport) RoundTrip(request *http.Request) (*http.Response, error) { re
 // and workers. Its client repeats no request by itself.
 type Plain struct {
 	Workers int
-	// Retry is the delay of a failed key, which doubles up to a minute: a pass reads its configmap from
-	// the server. 0: every pass succeeds at once.
+	// Retry is the delay of a failed key, which doubles up to a minute: a pass reads its configmap
+	// from the server. 0: every pass succeeds at once.
 	Retry time.Duration
 	// Resync is the informer's period. The controller's own handler is never resynced.
 	Resync time.Duration
