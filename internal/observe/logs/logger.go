@@ -80,7 +80,10 @@ func New(config Config) *Logger {
 // newLogger needs a writer that is safe for concurrent use.
 func newLogger(config Config) *Logger {
 	hidden := &secrets{}
-	return &Logger{zero: zeroLogger(config, hidden), verbosity: config.Verbosity, passes: newReconciles(), secrets: hidden, filled: &atomic.Bool{}, panics: &recent{}}
+	return &Logger{
+		zero: zeroLogger(config, hidden), verbosity: config.Verbosity, passes: newReconciles(),
+		secrets: hidden, filled: &atomic.Bool{}, panics: &recent{},
+	}
 }
 
 // Start returns a logger that blocks for a moment at most, even if the writer hangs: it then drops

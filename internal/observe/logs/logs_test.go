@@ -106,7 +106,7 @@ func TestHowMuchTheLogSays(t *testing.T) {
 			trace.TypeDeleted("a", api.PodsResource, 0, nil)
 			trace.TypeDeleted("a", api.PodsResource, 0, refused)
 			trace.ConditionsUpdated("a", []api.NamespaceCondition{
-				{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "SomeResourcesRemain", Message: "pods"},
+				{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "Some", Message: "pods"},
 				{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse},
 			})
 			trace.PassDone("a", time.Second, 0, &nsctl.ResourcesRemainingError{Estimate: 30})

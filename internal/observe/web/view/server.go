@@ -85,7 +85,8 @@ func listen(port int) (listener net.Listener, moved bool, err error) {
 	}
 	if port != 0 {
 		if listener, err = open(port); err != nil {
-			return nil, false, fmt.Errorf("port %d is in use by another program; choose another one with --view-port", port)
+			return nil, false, fmt.Errorf(
+				"port %d is in use by another program; choose another one with --view-port", port)
 		}
 		return listener, false, nil
 	}
