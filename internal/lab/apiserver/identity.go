@@ -143,7 +143,9 @@ func (id *identity) fromCertificate(r *http.Request) (user User, presented, know
 	roots := x509.NewCertPool()
 	roots.AddCert(id.authority.certificate)
 	certificate := r.TLS.PeerCertificates[0]
-	_, err := certificate.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	_, err := certificate.Verify(x509.VerifyOptions{
+		Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
 	return User{Name: certificate.Subject.CommonName, Groups: certificate.Subject.Organization}, true, err == nil
 }
 

@@ -126,7 +126,9 @@ func (x *exchange) reviewToken(question *api.Unstructured) (map[string]any, erro
 	if !known {
 		return map[string]any{"user": map[string]any{}, "error": "invalid bearer token"}, nil
 	}
-	return map[string]any{"authenticated": true, "user": userInfo(authenticated(user)), "audiences": []string{tokenIssuer}}, nil
+	return map[string]any{
+		"authenticated": true, "user": userInfo(authenticated(user)), "audiences": []string{tokenIssuer},
+	}, nil
 }
 
 func userInfo(user User) map[string]any {

@@ -57,7 +57,8 @@ func parse(text string) (order, error) {
 			return order{}, &SyntaxError{text, problem}
 		}
 		if !slices.Contains(kind.Options, s.name) {
-			return order{}, &SyntaxError{text, name + " has no option " + s.name + "; its options are " + strings.Join(kind.Options, ", ")}
+			problem = name + " has no option " + s.name + "; its options are " + strings.Join(kind.Options, ", ")
+			return order{}, &SyntaxError{text, problem}
 		}
 		if _, twice := o.value(s.name); twice {
 			return order{}, &SyntaxError{text, "duplicate option " + s.name}

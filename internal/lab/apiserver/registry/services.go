@@ -101,12 +101,16 @@ func (r *Registry) makeLocalServices() {
 	t := Target{Definition: r.services, Version: r.services.Version}
 	for gv, priority := range resources.LocalServices() {
 		name := gv.Version + "." + gv.Group // "v1.apps", and "v1." for the core group
-		spec := map[string]any{"version": gv.Version, "groupPriorityMinimum": priority.Group, "versionPriority": priority.Version}
+		spec := map[string]any{
+			"version": gv.Version, "groupPriorityMinimum": priority.Group, "versionPriority": priority.Version,
+		}
 		if gv.Group != "" {
 			spec["group"] = gv.Group
 		}
 		labels := map[string]any{"kube-aggregator.kubernetes.io/automanaged": "onstart"}
-		o := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name, "labels": labels}, "spec": spec}}
+		o := &api.Unstructured{Object: map[string]any{
+			"metadata": map[string]any{"name": name, "labels": labels}, "spec": spec,
+		}}
 		_, err := r.Create(context.Background(), t, o, WriteOptions{internal: true})
 		if err != nil && !api.IsAlreadyExists(err) {
 			panic(fmt.Sprintf("registry: APIService %s: %v", name, err))
