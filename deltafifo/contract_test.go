@@ -8,7 +8,6 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/deltafifo/deltafifotest"
-	"orrery/internal/hooks/hookstest"
 )
 
 type object = deltafifotest.Object
@@ -46,5 +45,3 @@ func TestErrorsDoNotShowObjects(t *testing.T) {
 	assert.EqualError(t, &deltafifo.ErrRequeue{Err: errors.New("why")}, "why")
 	assert.EqualError(t, &deltafifo.ErrRequeue{}, "deltafifo: the process function asked for the item to be put back")
 }
-
-func TestJoinTraces(t *testing.T) { hookstest.Run(t, deltafifo.JoinTraces[string]) }

@@ -7,7 +7,6 @@ import (
 
 	"orrery/indexer"
 	"orrery/indexer/indexertest"
-	"orrery/internal/hooks/hookstest"
 )
 
 // TestContract runs the common suite against the textbook form.
@@ -26,5 +25,3 @@ func TestNewWithoutKeyFunc(t *testing.T) {
 		indexer.New(indexer.Config[*indexertest.Object]{})
 	})
 }
-
-func TestJoinTraces(t *testing.T) { hookstest.Run(t, indexer.JoinTraces) }

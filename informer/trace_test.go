@@ -15,7 +15,6 @@ import (
 	"orrery/informer"
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
-	"orrery/internal/hooks/hookstest"
 	"orrery/restclient/api"
 )
 
@@ -238,8 +237,6 @@ func TestQueueSnapshot(t *testing.T) {
 		assert.True(t, n.QueueSnapshot().Closed)
 	})
 }
-
-func TestJoinTraces(t *testing.T) { hookstest.Run(t, informer.JoinTraces) }
 
 // TestHooksMayUseTheInformer: no hook is called with a lock of the informer held. Each hook uses
 // the informer once, and at the end all have been called. The textbook queue holds its own lock

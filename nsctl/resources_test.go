@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/hooks/hookstest"
 	"orrery/restclient/api"
 )
 
@@ -118,8 +117,6 @@ func TestADeleterHasADefaultConcurrency(t *testing.T) {
 		assert.Equal(t, want, DeleterConfig{Concurrency: given}.WithDefaults().Concurrency, "%d is configured", given)
 	}
 }
-
-func TestJoinTraces(t *testing.T) { hookstest.Run(t, JoinTraces) }
 
 // With or without hooks set, every hook may be called except the three whose callers check for nil.
 func TestEveryHookMayBeCalled(t *testing.T) {

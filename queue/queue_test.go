@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"orrery/internal/hooks/hookstest"
 	"orrery/queue"
 	"orrery/queue/fast"
 	"orrery/queue/queuetest"
@@ -266,12 +265,6 @@ func TestExponentialOfAPowerOfTwo(t *testing.T) {
 
 // JoinTraces calls the hooks of all traces in the order of the arguments.
 func TestJoinTraces(t *testing.T) {
-	hookstest.Run(t, queue.JoinTraces[string])
-	assert.Nil(t, queue.JoinTraces[string]())
-	assert.Nil(t, queue.JoinTraces[string](nil, nil))
-	only := &queue.Trace[string]{}
-	assert.Same(t, only, queue.JoinTraces(nil, only, nil))
-
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		var heard []string
 		hears := func(name string) *queue.Trace[string] {

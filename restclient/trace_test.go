@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/hooks/hookstest"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
@@ -203,5 +202,3 @@ func TestTraceOfAnAttemptWithoutAnAnswer(t *testing.T) {
 		assert.Zero(t, done[1].Received, "want no bytes received in an attempt without an answer, got those of the one before")
 	})
 }
-
-func TestJoinTraces(t *testing.T) { hookstest.Run(t, restclient.JoinTraces) }

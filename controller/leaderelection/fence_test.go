@@ -10,8 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"orrery/internal/hooks/hookstest"
 )
 
 // wire is a connection that counts written bytes and records a hard close.
@@ -177,5 +175,3 @@ func TestCheckFindsAnElectorThatIsStuck(t *testing.T) {
 		assert.ErrorContains(t, e.Check(5*time.Second), "the Lease kube-system/orrery was renewed 21s ago and lasts for 15s")
 	})
 }
-
-func TestTracesAreJoined(t *testing.T) { hookstest.Run(t, JoinTraces) }

@@ -4,7 +4,8 @@
 // JoinTraces lists its fields; [Join] and its variants join one field, [Traces] the whole struct.
 // Hooks are called in the order of the arguments, on the goroutine of the gear; a panic skips the
 // remaining hooks. A hook that no trace sets stays nil, so that it costs the gear one branch, and a
-// hook that one trace sets is not wrapped. hookstest.Run checks that a JoinTraces forgets no field.
+// hook that one trace sets is not wrapped. The test of this package checks that no
+// JoinTraces forgets a field.
 package hooks
 
 import "reflect"

@@ -1,12 +1,36 @@
-// Package hookstest tests functions that join traces.
-package hookstest
+package hooks_test
 
 import (
 	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"orrery/controller/leaderelection"
+	"orrery/deltafifo"
+	"orrery/indexer"
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient"
 )
+
+// Every JoinTraces joins every hook, and calls the hooks in the order of the arguments.
+func TestJoinTraces(t *testing.T) {
+	for gear, check := range map[string]func(*testing.T){
+		"deltafifo":      joins(deltafifo.JoinTraces[string]),
+		"indexer":        joins(indexer.JoinTraces),
+		"informer":       joins(informer.JoinTraces),
+		"leaderelection": joins(leaderelection.JoinTraces),
+		"nsctl":          joins(nsctl.JoinTraces),
+		"queue":          joins(queue.JoinTraces[string]),
+		"reflector":      joins(reflector.JoinTraces),
+		"restclient":     joins(restclient.JoinTraces),
+	} {
+		t.Run(gear, check)
+	}
+}
 
 // marked returns a trace in which every hook records its call and arguments.
 func marked[T any](tell func(hook string, args []reflect.Value)) *T {
@@ -21,9 +45,12 @@ func marked[T any](tell func(hook string, args []reflect.Value)) *T {
 	return trace
 }
 
-// Run tests a JoinTraces. It fails if a field of the trace is not joined, or with
-// another one.
-func Run[T any](t *testing.T, join func(...*T) *T) {
+// joins returns a test that fails if a field of the trace is not joined, or with another one.
+func joins[T any](join func(...*T) *T) func(*testing.T) {
+	return func(t *testing.T) { testJoin(t, join) }
+}
+
+func testJoin[T any](t *testing.T, join func(...*T) *T) {
 	var reported []string
 	var seen [][]reflect.Value
 	mark := func(who string) *T {
