@@ -192,7 +192,7 @@ type Collection[T Object] struct {
 // selector selects; "" selects all. Objects are decoded into T. Two calls with the same arguments
 // return the same collection, and share its list and its watch. Call it before [Manager.Run].
 func Watch[T Object](m *Manager, resource api.GroupVersionResource, labelSelector string) *Collection[T] {
-	name := strings.TrimSuffix(resource.GroupResource(), ".") // a resource of the core group has no group
+	name := resource.TypeName()
 	made := restclient.Typed[T](m.config.Client, resource, "")
 	key := resource.GroupVersion().String() + " " + resource.Resource + " " + labelSelector
 	newInformer := func(time.Duration) *informer.SharedIndexInformer[T] {

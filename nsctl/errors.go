@@ -64,7 +64,7 @@ type ResourceError struct {
 
 // Error names the type as kubectl does: "pods", "deployments.apps".
 func (e *ResourceError) Error() string {
-	return fmt.Sprintf("%s of %s: %v", e.Doing, strings.TrimSuffix(e.Resource.GroupResource(), "."), e.Err)
+	return fmt.Sprintf("%s of %s: %v", e.Doing, e.Resource.TypeName(), e.Err)
 }
 
 func (e *ResourceError) Unwrap() error { return e.Err }
@@ -109,7 +109,7 @@ type EndlessListError struct {
 }
 
 func (e *EndlessListError) Error() string {
-	return fmt.Sprintf("the list of %s does not end: %s", strings.TrimSuffix(e.Resource.GroupResource(), "."), e.Reason)
+	return fmt.Sprintf("the list of %s does not end: %s", e.Resource.TypeName(), e.Reason)
 }
 
 // ErrNothingDiscovered reports that a server lists no type that could be deleted. A server with

@@ -106,7 +106,7 @@ func genericStatus(req *Request, code int, text string) api.Status {
 			}},
 		},
 	}
-	if about := strings.TrimSuffix(req.about.Resource.GroupResource(), "."); about != "" {
+	if about := req.about.Resource.TypeName(); about != "" {
 		what := []string{strings.ToLower(req.method()), about}
 		if req.about.Name != "" {
 			what = append(what, req.about.Name)

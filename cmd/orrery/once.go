@@ -117,7 +117,7 @@ func (c *seenContent) wouldDelete(namespace string, resource api.GroupVersionRes
 	if c.types[namespace] == nil {
 		c.types[namespace] = map[string]nsctl.Found{}
 	}
-	c.types[namespace][strings.TrimSuffix(resource.GroupResource(), ".")] = found
+	c.types[namespace][resource.TypeName()] = found
 }
 
 // namesShown is how many objects of one type in one namespace the summary names.

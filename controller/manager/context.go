@@ -3,7 +3,6 @@ package manager
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"orrery/controller"
@@ -84,7 +83,7 @@ func InformerFor[T informer.Object](
 	c ControllerContext, resource api.GroupVersionResource, head func(T) *api.ObjectMeta,
 ) *informer.SharedIndexInformer[T] {
 	m := c.manager
-	name := ResourceName(resource)
+	name := resource.TypeName()
 	newInformer := func(time.Duration) *informer.SharedIndexInformer[T] {
 		objects := restclient.Typed[T](m.controllers.Config().Client, resource, "")
 		made := informer.NewSharedIndexInformer(objects, InformerConfig(c, name, resource, head))
@@ -135,11 +134,6 @@ func namespaceOf[T informer.Object](obj T) ([]string, error) {
 		return nil, nil
 	}
 	return informer.MetaNamespaceIndexFunc(obj)
-}
-
-// ResourceName returns kubectl's name of a resource: "pods", "deployments.apps".
-func ResourceName(resource api.GroupVersionResource) string {
-	return strings.TrimSuffix(resource.GroupResource(), ".")
 }
 
 // Show adds an entry to /debug/orrery: the result of the function, which may be called from any

@@ -216,7 +216,7 @@ func availableResources(
 
 // missing records that the server does not have a resource of a controller.
 func (m *Manager) missing(c *member, resource api.GroupVersionResource) {
-	name := ResourceName(resource)
+	name := resource.TypeName()
 	m.mu.Lock()
 	c.failed = fmt.Errorf("the API server does not have %s", name)
 	m.mu.Unlock()

@@ -3,7 +3,6 @@ package garbagecollector
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -102,7 +101,7 @@ func (m *monitors) watch(ctx context.Context, r *Resource) *monitor {
 	ctx, stop := context.WithCancel(ctx)
 	one := &monitor{stop: stop, began: time.Now()}
 	config := m.config.Informer(r.GroupVersionResource)
-	config.Name = strings.TrimSuffix(r.GroupResource(), ".")
+	config.Name = r.TypeName()
 	config.Transform = strip
 	config.WatchErrorHandler = func(_ context.Context, err error) { m.failed(r, one, err) }
 	made := informer.NewSharedIndexInformer[*api.PartialObjectMetadata](m.config.Heads(r.GroupVersionResource, ""), config)

@@ -61,7 +61,7 @@ func garbageTrace(c manager.ControllerContext) *garbagecollector.Trace {
 			}
 		},
 		Refused: func(resource api.GroupVersionResource, err error) {
-			c.Logger.Warn().Str("controller", c.Name).Str("resource", manager.ResourceName(resource)).Err(err).
+			c.Logger.Warn().Str("controller", c.Name).Str("resource", resource.TypeName()).Err(err).
 				Msg("objects cannot be seen, going on without them")
 		},
 	}
@@ -78,7 +78,7 @@ type refusals struct {
 func (r *refusals) isNews(err error) (resource string, due bool) {
 	if refused, ok := errors.AsType[*api.StatusError](err); ok && refused.Status.Details != nil {
 		details := refused.Status.Details
-		resource = manager.ResourceName(api.GroupVersionResource{Group: details.Group, Resource: details.Kind})
+		resource = api.GroupVersionResource{Group: details.Group, Resource: details.Kind}.TypeName()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
