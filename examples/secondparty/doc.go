@@ -39,8 +39,8 @@
 // # Testing
 //
 // The suite in nsctltest has the four states of the design for every deleter. The test of the
-// program runs both parties as controllers on the API server in memory. internal/lab/chaos kills
-// them.
+// program runs both parties as controllers on the API server in memory; here the second is killed
+// after every call.
 //
 // Next: package cmd/orrery
 package secondparty

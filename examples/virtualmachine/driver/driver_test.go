@@ -106,6 +106,20 @@ func TestMemoryThatOutlivesTheProgram(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, exists, "another replica has created it")
 
+	require.NoError(t, first.CreateServer(t.Context(), request("a-later-one")))
+	again := open()
+	require.NoError(t, again.CreateServer(t.Context(), request("b")))
+	ids := map[string]bool{}
+	for _, name := range []string{"a", "a-later-one", "b"} {
+		status, err := again.GetServerStatus(t.Context(), name)
+		require.NoError(t, err)
+		ids[status.ID] = true
+	}
+	assert.Len(t, ids, 3, "a server has an ID of its own, also after a restart of the program")
+
+	require.NoError(t, os.Remove(filepath.Join(dir, "servers.json")))
+	require.NoError(t, first.CreateServer(t.Context(), request("c")))
+	assert.Equal(t, []string{"c"}, open().Names(), "a server that somebody has removed comes back")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "servers.json"), []byte("nonsense"), 0o600))
 	for name, err := range calls(t.Context(), first) {
 		assert.Error(t, err, "%s: no server is created or considered gone", name)

@@ -22,10 +22,15 @@ type Memory struct {
 
 	file string // "": the servers end with the program
 
-	mu      sync.Mutex // guards the fields below
-	servers map[string]*remembered
-	number  int
-	looks   int
+	mu    sync.Mutex // guards the fields below
+	state state
+	looks int
+}
+
+// state is what the file has.
+type state struct {
+	Created int // servers, so that no two have one ID
+	Servers map[string]*remembered
 }
 
 type remembered struct {
@@ -52,6 +57,7 @@ func (d *Memory) load() error {
 	if d.file == "" {
 		return nil
 	}
+	d.state = state{}
 	text, err := os.ReadFile(d.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -59,8 +65,7 @@ func (d *Memory) load() error {
 	if err != nil {
 		return err
 	}
-	d.servers = nil
-	return json.Unmarshal(text, &d.servers)
+	return json.Unmarshal(text, &d.state)
 }
 
 // save writes the file. It must be called with mu held.
@@ -68,7 +73,7 @@ func (d *Memory) save() error {
 	if d.file == "" {
 		return nil
 	}
-	text, err := json.Marshal(d.servers)
+	text, err := json.Marshal(d.state)
 	if err != nil {
 		return err
 	}
@@ -88,14 +93,14 @@ func (d *Memory) CreateServer(ctx context.Context, request CreateRequest) error 
 	if d.Capacity > 0 && request.Memory > d.Capacity {
 		return &RefusedError{Why: fmt.Sprintf("%d bytes of memory were asked for, and there are %d", request.Memory, d.Capacity)}
 	}
-	if s := d.servers[request.Name]; s != nil && s.Ended == "" {
+	if s := d.state.Servers[request.Name]; s != nil && s.Ended == "" {
 		return nil
 	}
-	if d.servers == nil {
-		d.servers = map[string]*remembered{}
+	if d.state.Servers == nil {
+		d.state.Servers = map[string]*remembered{}
 	}
-	d.number++
-	d.servers[request.Name] = &remembered{ID: fmt.Sprintf("memory-%d", d.number), Request: request}
+	d.state.Created++
+	d.state.Servers[request.Name] = &remembered{ID: fmt.Sprintf("memory-%d", d.state.Created), Request: request}
 	return d.save()
 }
 
@@ -106,7 +111,7 @@ func (d *Memory) DeleteServer(ctx context.Context, name string) error {
 	if err := cmp.Or(context.Cause(ctx), d.load()); err != nil {
 		return err
 	}
-	delete(d.servers, name)
+	delete(d.state.Servers, name)
 	return d.save()
 }
 
@@ -115,7 +120,7 @@ func (d *Memory) IsServerExist(ctx context.Context, name string) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := cmp.Or(context.Cause(ctx), d.load())
-	s := d.servers[name]
+	s := d.state.Servers[name]
 	return s != nil && s.Ended == "", err
 }
 
@@ -124,7 +129,7 @@ func (d *Memory) GetServerStatus(ctx context.Context, name string) (Status, erro
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := cmp.Or(context.Cause(ctx), d.load())
-	s := d.servers[name]
+	s := d.state.Servers[name]
 	switch {
 	case err != nil:
 		return Status{}, err
@@ -137,11 +142,11 @@ func (d *Memory) GetServerStatus(ctx context.Context, name string) (Status, erro
 	return Status{ID: s.ID, State: Running, MemoryPercentage: 0.1 + 0.01*float64(d.looks%4)}, nil
 }
 
-// End makes a server end by itself, for a reason.
+// End makes a server end by itself, for a reason. It is for a driver without a file.
 func (d *Memory) End(name, reason string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if s := d.servers[name]; s != nil {
+	if s := d.state.Servers[name]; s != nil {
 		s.Ended = reason
 	}
 }
@@ -151,7 +156,7 @@ func (d *Memory) Servers() map[string]CreateRequest {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	requests := map[string]CreateRequest{}
-	for name, s := range d.servers {
+	for name, s := range d.state.Servers {
 		requests[name] = s.Request
 	}
 	return requests

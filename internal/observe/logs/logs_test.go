@@ -347,8 +347,7 @@ func TestWhatTheLogSays(t *testing.T) {
 		}, slices.Repeat([]string{"event could not be applied"}, 3)},
 		"a handler that panics for each of a thousand events, once a minute": {0, func(l log) {
 			trace, handler := l.Informer(), informer.HandlerInfo{Informer: "pods", Handler: "h"}
-			var fail func(depth int) (p *wait.Panic)
-			fail = func(depth int) (p *wait.Panic) {
+			fail := func(depth int) (p *wait.Panic) {
 				defer func() { p = wait.NewPanic(recover()) }()
 				panic(errors.New(strconv.Itoa(depth)))
 			}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"orrery/internal/lab/apiserver/resources"
@@ -102,8 +103,12 @@ func (s server) patch(ctx context.Context, collection string, line *patched) err
 	if err != nil {
 		return err
 	}
-	if _, err := s.create(ctx, collection, string(text)); err != nil {
+	stored, err := s.create(ctx, collection, string(text))
+	if err != nil {
 		return err
+	}
+	if stored["kind"] == "Status" && stored["reason"] != string(metav1.StatusReasonAlreadyExists) {
+		return fmt.Errorf("%s: %v", collection, stored["message"])
 	}
 	path := collection + "/" + fmt.Sprint(line.Object.metadata()["name"])
 	var object, answer tree

@@ -237,6 +237,7 @@ func humanDuration(d time.Duration) string {
 	case d < 0:
 		return "0s"
 	}
+	d = min(d, math.MaxInt64-1) // which the last row has
 	age := ages[slices.IndexFunc(ages, func(row age) bool { return d < row.below })]
 	text := decimal(int64(d/age.unit)) + age.names[:1]
 	if age.second > 0 && d%age.unit >= age.second {

@@ -30,6 +30,7 @@ func TestAgesAreWrittenAsRecorded(t *testing.T) {
 	}
 	assert.Equal(t, "<unknown>", ageOf("", now))
 	assert.Equal(t, "<invalid>", ageOf("soon", now))
+	assert.Equal(t, "292y", ageOf("1600-01-01T00:00:00Z", now), "the longest duration that there is")
 }
 
 // The stored objects of a resource are found even if no version is served.
