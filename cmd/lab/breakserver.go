@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"orrery/cmd/lab/serve"
@@ -111,5 +112,7 @@ func runController(ctx context.Context, client *restclient.Client) {
 		panic("lab break: " + err.Error()) // the name is constant
 	}
 	logger := logs.New(logs.Config{Writer: io.Discard})
-	_ = manager.NewManager(manager.Shared{Client: client, Logger: logger}, chosen).Run(ctx)
+	if err := manager.NewManager(manager.Shared{Client: client, Logger: logger}, chosen).Run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "lab break: the namespace controller has ended:", err)
+	}
 }

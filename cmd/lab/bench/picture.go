@@ -171,13 +171,13 @@ func (s *session) numbers(records []jobResults) (values []float64, unit string, 
 	return values, unit, true
 }
 
-// valueOf returns the median over the rounds, with a whisker from minimum to maximum.
+// valueOf returns what the table has, with a whisker from the least to the greatest of the rounds.
 func valueOf(number report.Column, record jobResults) report.Value {
 	values := record.rounds.Values(number.Number)
 	if len(values) == 1 {
 		return report.Value{At: values[0]}
 	}
-	return report.Value{At: bench.Median(values), Low: slices.Min(values), High: slices.Max(values)}
+	return report.Value{At: number.Number(record.rounds.Median()), Low: slices.Min(values), High: slices.Max(values)}
 }
 
 func titleOf(number report.Column) string {

@@ -96,9 +96,13 @@ prints the seconds of each check.`,
 		Example: `  # after a change of lab 08
   lab verify 08`,
 		RunE: opened(func(s *session, args []string) error {
-			labs, err := s.oneOrAll(args)
-			if err != nil {
-				return err
+			labs := s.labs
+			if len(args) > 0 {
+				lab, err := s.lab(args)
+				if err != nil {
+					return err
+				}
+				labs = []*course.Lab{lab}
 			}
 			ok, err := check.Verify(s.Context(), s.folder.Repository, labs, s.OutOrStdout())
 			if err != nil || ok {

@@ -64,7 +64,7 @@ func (s *session) choose(args []string, all bool) (*choice, error) {
 func (s *session) passed(c *choice) (passed []*course.Lab, err error) {
 	progress, err := s.folder.Progress()
 	if err != nil {
-		return nil, usage(err)
+		return nil, s.readable(err)
 	}
 	for _, other := range s.labs {
 		p, known := progress[other.ID]

@@ -26,7 +26,7 @@ that pass now.`,
 		RunE: opened(func(s *session, _ []string) error {
 			progress, err := s.folder.Progress()
 			if err != nil {
-				return usage(err)
+				return s.readable(err)
 			}
 			s.print("list-head")
 			labs := slices.Clone(s.labs)

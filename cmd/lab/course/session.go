@@ -206,13 +206,21 @@ func onStarted(run func(*session, *course.Lab) error) func(*cobra.Command, []str
 
 // update changes the progress of a lab.
 func (s *session) update(lab *course.Lab, change func(*course.LabProgress)) error {
-	return usage(s.folder.Update(lab.ID, change))
+	return s.readable(s.folder.Update(lab.ID, change))
+}
+
+// readable says in the learner's language that the file of the progress is not.
+func (s *session) readable(err error) error {
+	if errors.Is(err, course.ErrBadProgress) {
+		return s.refuse("progress-bad", s.show(filepath.Join(s.folder.Dir, "progress.json")))
+	}
+	return usage(err)
 }
 
 // progress returns the progress of a lab.
 func (s *session) progress(lab *course.Lab) (course.LabProgress, error) {
 	all, err := s.folder.Progress()
-	return all[lab.ID], usage(err)
+	return all[lab.ID], s.readable(err)
 }
 
 // completeLab completes the id of a lab.

@@ -92,13 +92,15 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	defer curtain.Fall()
 
 	config := options.config(stdout)
+	suspendable := func() {}
 	if config.Size != nil {
-		defer unsuspendable()()
+		suspendable = unsuspendable()
 	}
+	defer suspendable()
 	out := program.NewOutput(program.NewLostReader(stdout, stop), stop)
 	config.Out = out
 	if options.keep {
-		defer keep(&config)()
+		defer keep(&config, suspendable)()
 	}
 	recorded, err := options.startRecording(ctx, out)
 	if err != nil {
@@ -119,9 +121,9 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	return cmp.Or(err, program.Stopped(ctx))
 }
 
-// keep lets kubectl use the server of a scene, during the scene and after its end. forget removes
-// the kubeconfig.
-func keep(config *demo.Config) (forget func()) {
+// keep lets kubectl use the server of a scene, during the scene and after its end, when the picture
+// stands and suspendable is called. forget removes the kubeconfig.
+func keep(config *demo.Config, suspendable func()) (forget func()) {
 	kubeconfig, remove := "", func() {}
 	config.Started = func(server *apiserver.Server) (string, error) {
 		path, removePath, err := serve.PlaceKubeconfig(server, "", false)
@@ -132,6 +134,7 @@ func keep(config *demo.Config) (forget func()) {
 		return "export KUBECONFIG=" + kubeconfig + " in another terminal lets kubectl take part", nil
 	}
 	config.Keep = func(ctx context.Context, server *apiserver.Server) error {
+		suspendable()
 		fmt.Fprintf(config.Out, keptText, server.URL(), kubeconfig)
 		<-ctx.Done()
 		fmt.Fprintln(config.Out, "\nServer and controller have stopped; their data is gone.")

@@ -131,10 +131,13 @@ func TestDemoKeepsTheServer(t *testing.T) {
 		return out.Write(p)
 	})
 	config := demo.Config{Out: announced}
-	forget := keep(&config)
+	suspendable := false
+	forget := keep(&config, func() { suspendable = true })
 	words, err := config.Started(server)
 	require.NoError(t, err)
+	assert.False(t, suspendable, "the picture is drawn on the terminal")
 	require.NoError(t, config.Keep(ctx, server))
+	assert.True(t, suspendable, "Ctrl-Z works while the server is kept")
 	require.NotEmpty(t, path)
 	assert.Contains(t, words, path)
 	assert.FileExists(t, path)

@@ -3,7 +3,6 @@ package course
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -63,6 +62,9 @@ func (p *LabProgress) Fail(failed *FailedTest) {
 
 func (f Folder) progressFile() string { return filepath.Join(f.Dir, "progress.json") }
 
+// ErrBadProgress reports that the file of the progress cannot be read.
+var ErrBadProgress = errors.New("progress.json cannot be read")
+
 // Progress reads the progress.
 func (f Folder) Progress() (Progress, error) {
 	progress := Progress{}
@@ -74,7 +76,7 @@ func (f Folder) Progress() (Progress, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, &progress); err != nil || progress == nil {
-		return nil, fmt.Errorf("%s cannot be read; remove it, and \"lab test\" fills a new one", f.progressFile())
+		return nil, ErrBadProgress
 	}
 	return progress, nil
 }

@@ -11,7 +11,7 @@ import (
 // reader. Its goroutine writes. Write waits until the line has been written, so that a crash loses
 // no line, but at most writeTimeout, so that logging does not stop the work.
 //
-// While the writer is stuck, a bounded number of lines waits. Lines that do not fit and lines that
+// While the writer is stuck, lines of at most 256 KiB wait. Lines that do not fit and lines that
 // the writer refuses are dropped and counted. When lines get through again, one of them gives the
 // number of lost lines.
 type sink struct {
@@ -23,11 +23,12 @@ type sink struct {
 
 	torn bool // used by the goroutine only: the last written line is incomplete
 
-	mu     sync.Mutex // guards the fields below
-	stuck  bool       // a Write has timed out, and the writer has not caught up since
-	closed bool
-	lost   int64 // lines that no notice has reported
-	total  int64 // all lost lines
+	mu      sync.Mutex // guards the fields below
+	stuck   bool       // a Write has timed out, and the writer has not caught up since
+	closed  bool
+	pending int   // bytes that wait
+	lost    int64 // lines that no notice has reported
+	total   int64 // all lost lines
 }
 
 // pendingLine is a line that waits for the writer.
@@ -41,8 +42,9 @@ const (
 	// writeTimeout is how long Write blocks when the writer gets stuck; it does not block again
 	// until the writer has caught up.
 	writeTimeout = 100 * time.Millisecond
-	// mostPending is how many lines wait for a stuck writer.
-	mostPending = 1024
+	// At most so many lines wait for a stuck writer, and so many bytes of them.
+	mostPending      = 1024
+	mostPendingBytes = 256 << 10
 )
 
 // newSink starts the goroutine, which close ends.
@@ -72,9 +74,10 @@ func (s *sink) add(line *pendingLine) (wait bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	line.lost = s.lost
-	if !s.closed {
+	if fits := s.pending+len(line.text) <= mostPendingBytes; !s.closed && fits {
 		select {
 		case s.lines <- line:
+			s.pending += len(line.text)
 			s.lost = 0
 			return !s.stuck
 		default:
@@ -136,6 +139,7 @@ func (s *sink) written(line *pendingLine, reported, whole bool) {
 		s.lost++
 		s.total++
 	}
+	s.pending -= len(line.text)
 	if len(s.lines) == 0 {
 		s.stuck = false // the writer has caught up
 	}

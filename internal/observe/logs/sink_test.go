@@ -175,6 +175,20 @@ func TestAReaderThatStallsDoesNotStopTheWork(t *testing.T) {
 	})
 }
 
+// Long lines, such as those with a stack, do not fill the memory.
+func TestLinesThatWaitAreBoundedInBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{room: endless, unblock: make(chan struct{})}
+		logger := logs.Start(logs.Config{Writer: d})
+		for range 20 {
+			logger.Info().Str("text", strings.Repeat("x", 14<<10)).Msg("something")
+		}
+		assert.EqualValues(t, 2, logger.Dropped(), "18 lines of 14 KiB wait")
+		d.open()
+		logger.Stop()
+	})
+}
+
 // The exit of the program does not wait for a reader either.
 func TestStopDoesNotWaitForAReaderThatStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
