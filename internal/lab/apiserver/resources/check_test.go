@@ -79,6 +79,27 @@ func TestDocumentsAsKubeAPIServerSees(t *testing.T) {
 	assert.Greater(t, wrong, 80)
 }
 
+func TestAValueThatDoesNotFitIsSaid(t *testing.T) {
+	for document, want := range map[string]string{
+		`{"spec":[]}`:                               "spec: must be an object, not a list",
+		`{"spec":{"containers":{}}}`:                "spec.containers: must be a list, not an object",
+		`{"spec":{"containers":[{},{"name":{}}]}}`:  "spec.containers[1].name: must be a string, not an object",
+		`{"metadata":{"labels":{"a":5}}}`:           "metadata.labels.a: must be a string, not 5",
+		`{"metadata":{"creationTimestamp":5}}`:      "metadata.creationTimestamp: must be a time, not 5",
+		`{"spec":{"priority":1.5}}`:                 "spec.priority: must be an integer, not 1.5",
+		`{"spec":{"priority":3000000000}}`:          "spec.priority: must be an integer, not 3000000000",
+		`{"spec":{"activeDeadlineSeconds":"soon"}}`: `spec.activeDeadlineSeconds: must be an integer, not "soon"`,
+		`{"spec":{"hostNetwork":"yes"}}`:            `spec.hostNetwork: must be true or false, not "yes"`,
+	} {
+		assert.Equal(t, want, mistake(typeOf(t, "v1", "Pod"), decode(t, document)), document)
+	}
+	service := decode(t, `{"spec":{"ports":[{"targetPort":true}]}}`)
+	assert.Equal(t, "spec.ports[0].targetPort: must be an integer or a string, not true",
+		mistake(typeOf(t, "v1", "Service"), service))
+	assert.Equal(t, "data.a: must be a string in base64, not 5",
+		mistake(typeOf(t, "v1", "Secret"), decode(t, `{"data":{"a":5}}`)))
+}
+
 func TestPruneKeepsWhatTheTypeHas(t *testing.T) {
 	pod := typeOf(t, "v1", "Pod")
 	tree := decode(t, `{"kind":"Pod","zed":1,"metadata":{"name":"p","creationTimestamp":null,"labels":{"a":null,"b":"1"},"foo":{}},
