@@ -269,6 +269,30 @@ func TestGatesHoldNothingForHandlersThatAreGone(t *testing.T) {
 	})
 }
 
+// A handler has synced when it has received the initial list, also what waited at G3.
+func TestGatesHoldTheEndOfTheInitialListBehindIt(t *testing.T) {
+	forms(t, func(t *testing.T, set gears.Set) {
+		gates := gate.New(t.Context(), nil)
+		gates.Close(gate.G3, gate.Condition{})
+		source := informertest.NewNamespaceSource()
+		source.Add(informertest.Namespace("a"))
+		held, config := gate.HoldInformer(gates, informer.ListerWatcher[namespace](source),
+			informer.Config[namespace]{Name: "namespaces", Gears: gears.Informer[namespace](set)})
+		made, p := informer.NewSharedIndexInformer(held, config), &pipeline{t: t, ended: make(chan struct{})}
+		handled, err := made.AddEventHandler(p.handler())
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { defer close(p.ended); _ = made.Run(ctx) }()
+		assert.Empty(t, p.took())
+		assert.False(t, handled.HasSynced(), "the initial list waits at G3, so the handler has not synced")
+		gates.Open(gate.G3)
+		assert.Equal(t, []string{"add a"}, p.took())
+		assert.True(t, handled.HasSynced())
+		cancel()
+		<-p.ended
+	})
+}
+
 // A resync that is stored and not distributed goes to those that were due for it, not to those that
 // the next one is for.
 func TestGatesKeepAResyncForItsHandlers(t *testing.T) {
