@@ -83,11 +83,16 @@ func TestHTTP2AndClientCertificates(t *testing.T) {
 	require.NoError(t, err)
 	roots := x509.NewCertPool()
 	require.True(t, roots.AppendCertsFromPEM(server.CertificateAuthority()))
+	token := ""
 	ask := func(certificates ...tls.Certificate) (*http.Response, string) {
 		transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: certificates, ServerName: "kubernetes"}}
 		defer transport.CloseIdleConnections()
 		client := http.Client{Transport: transport}
-		response, err := client.Post(server.URL()+"/apis/authentication.k8s.io/v1/selfsubjectreviews", "application/json", strings.NewReader("{}"))
+		const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+		request, err := http.NewRequest("POST", server.URL()+path, strings.NewReader("{}"))
+		require.NoError(t, err)
+		request.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + token}}
+		response, err := client.Do(request)
 		require.NoError(t, err)
 		defer response.Body.Close()
 		data, err := io.ReadAll(response.Body)
@@ -98,10 +103,17 @@ func TestHTTP2AndClientCertificates(t *testing.T) {
 	assert.Equal(t, 201, known.StatusCode)
 	assert.Equal(t, 2, known.ProtoMajor)
 	assert.Contains(t, body, `"groups":["system:masters","system:authenticated"],"username":"kubernetes-admin"`)
-	stranger, _ := ask(*restclienttest.NewAuthority(t).Issue(t, restclienttest.Leaf{Name: "joe"}))
+	unknown := *restclienttest.NewAuthority(t).Issue(t, restclienttest.Leaf{Name: "joe"})
+	stranger, _ := ask(unknown)
 	assert.Equal(t, 401, stranger.StatusCode)
 	anonymous, _ := ask()
 	assert.Equal(t, 401, anonymous.StatusCode)
+	token = "wrong"
+	known, _ = ask(administrator)
+	assert.Equal(t, 201, known.StatusCode, "a valid certificate takes precedence over a token")
+	token = server.Token()
+	known, _ = ask(unknown)
+	assert.Equal(t, 201, known.StatusCode, "a valid token counts beside an invalid certificate")
 }
 
 func TestAddressInUse(t *testing.T) {
