@@ -93,9 +93,11 @@ func TestAValueThatDoesNotFitIsSaid(t *testing.T) {
 	} {
 		assert.Equal(t, want, mistake(typeOf(t, "v1", "Pod"), decode(t, document)), document)
 	}
-	service := decode(t, `{"spec":{"ports":[{"targetPort":true}]}}`)
-	assert.Equal(t, "spec.ports[0].targetPort: must be an integer or a string, not true",
-		mistake(typeOf(t, "v1", "Service"), service))
+	for _, port := range []string{"true", "3000000000"} {
+		service := decode(t, `{"spec":{"ports":[{"targetPort":`+port+`}]}}`)
+		assert.Equal(t, "spec.ports[0].targetPort: must be an integer or a string, not "+port,
+			mistake(typeOf(t, "v1", "Service"), service))
+	}
 	assert.Equal(t, "data.a: must be a string in base64, not 5",
 		mistake(typeOf(t, "v1", "Secret"), decode(t, `{"data":{"a":5}}`)))
 }
