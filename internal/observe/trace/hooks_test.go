@@ -92,11 +92,22 @@ func argument(t reflect.Type) reflect.Value {
 	case reflect.TypeFor[any]():
 		return reflect.ValueOf(canary)
 	}
-	return reflect.New(t).Elem()
+	value := reflect.New(t).Elem()
+	switch t.Kind() {
+	case reflect.String:
+		value.SetString("x")
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if field := value.Field(i); field.CanSet() {
+				field.Set(argument(field.Type()))
+			}
+		}
+	}
+	return value
 }
 
 // Every hook of every gear is recorded under its name, or left out with a reason. Its line is JSON,
-// short, and without any secret. A duration is in microseconds.
+// short, has the fields of the event, and no secret. A duration is in microseconds.
 func TestEveryHookIsRecorded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.jsonl")
 	r, check := start(t, trace.Config{File: file})
@@ -126,18 +137,29 @@ func TestEveryHookIsRecorded(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), canary)
 	_, lines, _ := strings.Cut(string(text), "\n") // without the header
-	timed := 0
+	fields := map[string]int{}
 	for line := range strings.Lines(lines) {
 		var e trace.Event
-		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		var names map[string]any
+		require.NoError(t, errors.Join(json.Unmarshal([]byte(line), &e), json.Unmarshal([]byte(line), &names)))
+		for name := range names {
+			fields[name]++
+		}
 		assert.Less(t, len(line)-len(e.Difference)-len(e.State), 1024)
 		assert.LessOrEqual(t, len(e.Err), 200)
 		if e.Micros != 0 {
 			assert.Equal(t, took.Microseconds(), e.Micros, e.Name)
-			timed++
 		}
 	}
-	assert.Equal(t, 24, timed, "the hooks that have a duration")
+	for _, name := range []string{"s", "t", "e", "c", "diff", "state"} {
+		delete(fields, name)
+	}
+	assert.Equal(t, map[string]int{
+		"i": 59, "k": 48, "uid": 1, "rv": 8, "d": 7, "us": 24, "n": 24, "m": 3, "h": 10, "p": 2, "q": 7, "r": 2,
+		"err": 24, "from": 1, "to": 1, "on": 1, "type": 2, "kind": 5, "phase": 2, "verb": 2, "path": 2, "identity": 2,
+		"text": 1, "status": 1, "reason": 2, "message": 1, "name": 1, "num": 5, "page": 1, "attempt": 2, "code": 2,
+		"pending": 1, "merged": 1, "more": 1, "initial": 2, "sync": 1, "drain": 1,
+	}, fields, "how many events have each field")
 }
 
 // assertRecorded calls a hook, and checks the name of its event.
