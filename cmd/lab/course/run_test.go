@@ -83,7 +83,9 @@ func TestTheFormOfAPageInTheBenchmark(t *testing.T) {
 
 func TestAllUsesThePagesThatRun(t *testing.T) {
 	page := func(path, gears, program string) *course.Lab {
-		return &course.Lab{Files: []course.File{{Path: path}}, Run: course.Run{Gears: gears, Program: program}}
+		lab := &course.Lab{ID: path, Name: path, Files: []course.File{{Path: path}}}
+		lab.Run = course.Run{Gears: gears, Program: program}
+		return lab
 	}
 	queue, fifo := page("queue/queue.go", "textbook", ""), page("deltafifo/fifo.go", "", "")
 	inorder, machines := page("deltafifo/inorder/fifo.go", "textbook,deltafifo=inorder", ""), page("examples/m/c.go", "", "examples/m")
@@ -96,7 +98,12 @@ func TestAllUsesThePagesThatRun(t *testing.T) {
 		{inorder, inorder, true}, {queue, machines, false}, {machines, queue, false},
 		{harness, queue, true}, {queue, harness, false}, {harness, inorder, false},
 	} {
-		assert.Equal(t, c.want, c.run.Run.Uses(c.lab), "%s with %s", c.run.Files[0].Path, c.lab.Files[0].Path)
+		s := &session{folder: course.FolderIn(t.TempDir()), labs: []*course.Lab{c.lab}}
+		require.NoError(t, os.MkdirAll(s.folder.Of(c.lab), 0o700))
+		require.NoError(t, s.update(c.lab, func(p *course.LabProgress) { p.Passed = time.Now() }))
+		used, err := s.passed(&choice{run: c.run.Run})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, len(used) == 1, "the run of %s uses the page %s", c.run.ID, c.lab.ID)
 	}
 }
 
