@@ -66,4 +66,11 @@ func TestTroubleUsesNoRung(t *testing.T) {
 	assert.Equal(t, "Wrong.", next().English, "the lab has a hint for it")
 	progress.Fail(&course.FailedTest{Test: "TestContract/sum", Output: "deadlock\nagain"})
 	assert.Equal(t, "two", next().English)
+
+	for range 2 {
+		progress.Fail(&course.FailedTest{Test: "TestContract/twice", Output: "race"})
+		assert.Equal(t, check.Race, next().Trouble, "a race that comes back after another failure says so again")
+		progress.Fail(&course.FailedTest{Test: "TestContract/twice", Output: "failed"})
+		assert.Empty(t, next().Trouble)
+	}
 }
