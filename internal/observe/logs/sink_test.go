@@ -175,6 +175,31 @@ func TestAReaderThatStallsDoesNotStopTheWork(t *testing.T) {
 	})
 }
 
+// slow is a writer that takes a second for each line.
+type slow struct{}
+
+func (slow) Write(p []byte) (int, error) {
+	time.Sleep(time.Second)
+	return len(p), nil
+}
+
+// A writer that is too slow has not caught up as long as a line waits.
+func TestASlowReaderStopsTheWorkOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		logger := logs.Start(logs.Config{Writer: slow{}})
+		var blocked time.Duration
+		for range 10 {
+			started := time.Now()
+			logger.Info().Msg("something")
+			blocked += time.Since(started)
+			time.Sleep(400 * time.Millisecond)
+		}
+		assert.Equal(t, 100*time.Millisecond, blocked, "logging blocks once until the writer has caught up")
+		time.Sleep(10 * time.Second) // now it has
+		logger.Stop()
+	})
+}
+
 // Long lines, such as those with a stack, do not fill the memory.
 func TestLinesThatWaitAreBoundedInBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
