@@ -290,8 +290,9 @@ func TestRightsToOneTypeAreMissing(t *testing.T) {
 		w.create("child", owned("owner", w.create("owner")))
 		w.rest()
 		w.delete("owner", api.DeletePropagationForeground)
+		time.Sleep(5 * time.Second)
+		assert.Empty(t, w.namesNow(), "the others are collected without waiting for the refused type")
 		time.Sleep(10 * time.Minute)
-		assert.Empty(t, w.names(), "the others are collected")
 		assert.Equal(t, []string{"refused secrets"}, w.hear()[:1])
 		assert.NotContains(t, w.hear(), "refused secrets", "reported once")
 		heal()
@@ -337,6 +338,21 @@ func TestAnAPIThatIsNotRegisteredAtTheMoment(t *testing.T) {
 		w.deleteIn("gizmos", "g", api.DeletePropagationBackground)
 		time.Sleep(10 * time.Minute)
 		assert.Empty(t, w.names())
+	})
+}
+
+// The types of a group that discovery lacks for a while are still watched.
+func TestAGroupThatIsMissingFromDiscovery(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.defineGizmos()
+		w.rest()
+		defer w.Fault("stale-discovery:group=example.com,version=v1")()
+		time.Sleep(time.Minute)
+		owner := w.create("owner")
+		w.in(w.resource("gizmos"), "g", owned("owner", owner))
+		w.delete("owner", api.DeletePropagationBackground)
+		time.Sleep(time.Minute)
+		assert.Nil(t, w.find("gizmos", "g"), "the group does not answer, so its types stay as they were")
 	})
 }
 
