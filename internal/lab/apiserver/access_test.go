@@ -186,6 +186,8 @@ func TestImpersonation(t *testing.T) {
 		assert.Contains(t, whoami("Impersonate-User", "ann", "Impersonate-Group", "devs", "Impersonate-Uid", "9"),
 			`"userInfo":{"groups":["devs","system:authenticated"],"uid":"9","username":"ann"}`)
 		assert.Contains(t, whoami("Impersonate-User", "system:serviceaccount:shop:web"), `"groups":["system:serviceaccounts","system:serviceaccounts:shop","system:authenticated"]`)
+		assert.Contains(t, whoami("Impersonate-User", "system:serviceaccount:shop:web", "Impersonate-Group", "devs"),
+			`"groups":["devs","system:authenticated"]`, "groups that are given replace those of a service account")
 		p.must(400, "GET", "/api", "", "Impersonate-Group", "devs")
 		p.must(403, "GET", "/api", "", "Impersonate-User", "system:anonymous")
 		p.must(403, "GET", "/debug/orrery/faults", "", "Impersonate-User", "ann")
