@@ -34,7 +34,7 @@ var fifoFaults = map[string]func(obj object, see func(object)){
 	"loses":   func(object, func(object)) {},
 	"repeats": func(obj object, see func(object)) { see(obj); see(obj) },
 	"alters":  func(obj object, see func(object)) { see(altered(obj, obj.Generation+1)) },
-	"invents": func(obj object, see func(object)) { see(altered(obj, 1e9)) },
+	"invents": func(obj object, see func(object)) { see(obj); see(altered(obj, 1e9)) },
 }
 
 func altered(obj object, number int64) object {
