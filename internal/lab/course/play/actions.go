@@ -35,7 +35,10 @@ func (p *player) fill(ctx context.Context, f course.Fill) error {
 		}
 		for i := 0; i < f.Pods && err == nil; i++ {
 			pod := object("Pod", fmt.Sprint("pod-", i))
-			pod.Object["spec"] = map[string]any{"containers": []any{map[string]any{"name": "main", "image": "example.com/main"}}}
+			pod.Object["spec"] = map[string]any{
+				"schedulerName": "none", // so that nobody else writes the pod
+				"containers":    []any{map[string]any{"name": "main", "image": "example.com/main"}},
+			}
 			_, err = restclient.Dynamic(p.client, api.PodsResource, name).Create(ctx, pod, api.UpdateOptions{})
 		}
 		return err
