@@ -52,8 +52,10 @@ type identity struct {
 	tokens    map[string]User // by bearer token, the administrator's among them
 	anonymous bool            // requests without credentials are accepted
 
-	// The following are nil without TLS. clientCertificate and clientKey are the administrator's.
+	// The following are nil without TLS. clientCAs has the authority, which signs the certificates of
+	// clients; clientCertificate and clientKey are the administrator's.
 	authority                    *authority
+	clientCAs                    *x509.CertPool
 	serving                      *tls.Certificate
 	clientCertificate, clientKey []byte
 
@@ -82,6 +84,8 @@ func newIdentity(config Config) (id *identity, err error) {
 	if id.authority, err = newAuthority(); err != nil {
 		return nil, err
 	}
+	id.clientCAs = x509.NewCertPool()
+	id.clientCAs.AddCert(id.authority.certificate)
 	if id.serving, err = id.authority.issueServer(names(config)); err != nil {
 		return nil, err
 	}
@@ -137,14 +141,12 @@ func authenticated(user User) User {
 }
 
 func (id *identity) fromCertificate(r *http.Request) (user User, presented, known bool) {
-	if id.authority == nil || r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+	if id.clientCAs == nil || r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 		return User{}, false, false
 	}
-	roots := x509.NewCertPool()
-	roots.AddCert(id.authority.certificate)
 	certificate := r.TLS.PeerCertificates[0]
 	_, err := certificate.Verify(x509.VerifyOptions{
-		Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		Roots: id.clientCAs, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 	return User{Name: certificate.Subject.CommonName, Groups: certificate.Subject.Organization}, true, err == nil
 }

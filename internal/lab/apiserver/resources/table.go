@@ -3,7 +3,6 @@ package resources
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"time"
 
@@ -86,26 +85,29 @@ func Table(dst []byte, d *Definition, objects iter.Seq[*store.Object], options T
 
 // AppendMetadata appends the PartialObjectMetadata of an object.
 func AppendMetadata(dst []byte, apiVersion string, object *store.Object) []byte {
-	return fmt.Appendf(dst, `{"kind":"PartialObjectMetadata","apiVersion":%q,"metadata":%s}`,
-		apiVersion, object.Metadata())
+	dst = append(dst, `{"kind":"PartialObjectMetadata","apiVersion":"`...)
+	dst = append(dst, apiVersion...)
+	dst = append(dst, `","metadata":`...)
+	dst = append(dst, object.Metadata()...)
+	return append(dst, '}')
 }
 
 // AppendObject appends an object, with kind and apiVersion if it is named. It copies the stored
 // bytes, except for types whose storage version differs.
 func (d *Definition) AppendObject(dst []byte, object *store.Object, named bool) []byte {
+	if d.FromStorage == nil && !named {
+		return append(dst, object.Body()...)
+	}
 	apiVersion := d.Resource().GroupVersion().String()
-	switch {
-	case d.FromStorage != nil:
-		tree := object.Decode()
-		d.FromStorage(tree)
-		if named {
-			tree.Object["kind"], tree.Object["apiVersion"] = d.Kind, apiVersion
-		}
-		return appendJSON(dst, tree)
-	case named:
+	if d.FromStorage == nil {
 		return object.AppendJSON(dst, apiVersion, d.Kind)
 	}
-	return append(dst, object.Body()...)
+	tree := object.Decode()
+	d.FromStorage(tree)
+	if named {
+		tree.Object["kind"], tree.Object["apiVersion"] = d.Kind, apiVersion
+	}
+	return appendJSON(dst, tree)
 }
 
 // appendJSON appends a value, or null if it cannot be encoded.
