@@ -74,7 +74,7 @@ func (f *fault) refusal() *api.StatusError {
 // asksFor reports whether a request is for a resource of the group version or for its list of
 // resources.
 func asksFor(r Request, gv api.GroupVersion) bool {
-	prefix := "/apis/" + gv.Group + "/" + gv.Version
+	prefix := "/" + resources.PathOf(gv)
 	return r.Resource != "" && r.Group == gv.Group && r.Version == gv.Version ||
 		r.Path == prefix || strings.HasPrefix(r.Path, prefix+"/")
 }

@@ -29,10 +29,7 @@ const ObjectModified = "the object has been modified; please apply your changes 
 
 // Qualified returns "configmaps" or "deployments.apps", as in messages.
 func Qualified(group, resource string) string {
-	if group == "" {
-		return resource
-	}
-	return resource + "." + group
+	return api.GroupVersionResource{Group: group, Resource: resource}.TypeName()
 }
 
 func details(group, resource, name string) *api.StatusDetails {
