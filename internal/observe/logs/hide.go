@@ -98,7 +98,7 @@ const (
 	// cluster needs to say what is wrong with it.
 	longestText = 16 << 10
 	// longestLine is how many bytes all strings of a line may have before the others are cut to
-	// shortText.
+	// shortText. The sink must have room for it.
 	longestLine = 64 << 10
 	shortText   = 256
 )

@@ -45,12 +45,13 @@ func holdsAnother(name string) bool {
 	defer file.Close()
 	start := make([]byte, len(recordingStart))
 	n, _ := io.ReadFull(file, start)
-	return n > 0 && string(start) != recordingStart && !bytes.HasPrefix(start, gzipStart)
+	return n > 0 && string(start) != recordingStart && !IsCompressed(start)
 }
 
 const recordingStart = `{"h":`
 
-var gzipStart = []byte{0x1f, 0x8b}
+// IsCompressed reports whether a recording that starts so is compressed.
+func IsCompressed(start []byte) bool { return bytes.HasPrefix(start, []byte{0x1f, 0x8b}) }
 
 // Wanted reports whether there is anything to write.
 func (o *Options) Wanted() bool { return o.File != "" }

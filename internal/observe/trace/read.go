@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -52,7 +51,7 @@ func Read(from io.Reader, each func(*Event) error) (Header, error) {
 func readLines(from io.Reader, begin func(Header), each func(line []byte, e *Event) error) (Header, error) {
 	var header Header
 	buffered := bufio.NewReaderSize(from, 64<<10)
-	if magic, _ := buffered.Peek(2); bytes.Equal(magic, gzipStart) {
+	if start, _ := buffered.Peek(2); IsCompressed(start) {
 		unzipped, err := gzip.NewReader(buffered)
 		if err != nil {
 			return header, fmt.Errorf("%w: its gzip header is damaged: %w", ErrNotARecording, err)

@@ -63,7 +63,7 @@ func (c *controls) enter() {
 	c.stay()
 }
 
-// stay keeps the gates as they are.
+// stay keeps the gates as they are. It must be called with mu held.
 func (c *controls) stay() {
 	if c.away != nil {
 		c.away.Stop()

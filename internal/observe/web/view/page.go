@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"orrery/internal/observe/trace"
 )
 
 //go:embed page
@@ -116,7 +118,7 @@ func WriteHTML(w io.Writer, recording []byte, code map[string]Place) error {
 	var page bytes.Buffer
 	page.WriteString(before + `<script type="text/plain" id="recording">`)
 	encoder := base64.NewEncoder(base64.StdEncoding, &page)
-	if bytes.HasPrefix(recording, []byte{0x1f, 0x8b}) { // a gzip file
+	if trace.IsCompressed(recording) {
 		_, _ = encoder.Write(recording) // a buffer takes everything
 	} else {
 		zip := gzip.NewWriter(encoder)
