@@ -200,7 +200,7 @@ func (p *page) bars() []Line {
 	const shortestBar = 8
 	width := min(p.size.Width-p.leftWidth()-3, 90)
 	bars := slices.Concat(p.s.Types, p.s.Lines)
-	name := min(longestName(bars), width-shortestBar-numberWidth-2)
+	name := min(longest(bars, Type.name), width-shortestBar-numberWidth-2)
 	rows := []Line{append(plain(" "), Span{Strong, p.namespaceText()})}
 	for _, t := range bars {
 		rows = append(rows, append(plain(" "), barRow(t, name, width)...))
@@ -208,14 +208,16 @@ func (p *page) bars() []Line {
 	return rows
 }
 
-// longestName is the width of the names of bars.
-func longestName(bars []Type) int {
-	longest := 0
-	for _, t := range bars {
-		longest = max(longest, Columns(t.Name))
+// longest is the width of the longest name.
+func longest[T any](rows []T, name func(T) string) (width int) {
+	for _, row := range rows {
+		width = max(width, Columns(name(row)))
 	}
-	return longest
+	return width
 }
+
+func (t Type) name() string { return t.Name }
+func (r Row) name() string  { return r.Name }
 
 func (p *page) namespaceText() string {
 	n := p.s.Namespace
@@ -249,13 +251,14 @@ func (p *page) panel() (rows []Line) {
 		total := p.s.Total()
 		total.Name = p.namespaceText()
 		bars := append([]Type{total}, p.s.Lines...)
+		width := p.size.Width - 2
+		name := min(longest(bars, Type.name), width*2/3)
 		for _, bar := range bars {
-			width := p.size.Width - 2
-			rows = append(rows, append(plain(" "), barRow(bar, min(longestName(bars), width*2/3), width)...))
+			rows = append(rows, append(plain(" "), barRow(bar, name, width)...))
 		}
 		return rows
 	}
-	name := min(longestRow(p.s.Panel), p.size.Width/3)
+	name := min(longest(p.s.Panel, Row.name), p.size.Width/3)
 	for _, row := range p.s.Panel {
 		head := inked(Strong, " "+row.Name).pad(name + 1)
 		rows = append(rows, append(head, Span{Plain, "  " + row.Text}))
@@ -263,18 +266,9 @@ func (p *page) panel() (rows []Line) {
 	return rows
 }
 
-// longestRow is the width of the names.
-func longestRow(rows []Row) int {
-	longest := 0
-	for _, row := range rows {
-		longest = max(longest, Columns(row.Name))
-	}
-	return longest
-}
-
 // figures draws what a scene has measured.
 func figures(s State, width int) []Line {
-	name := longestRow(s.Figures)
+	name := longest(s.Figures, Row.name)
 	var lines []Line
 	for _, figure := range s.Figures {
 		head := "  " + figure.Name + strings.Repeat(" ", name-Columns(figure.Name)+2)
