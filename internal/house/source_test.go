@@ -1,6 +1,7 @@
 package house_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -65,6 +66,19 @@ func (s *source) declareMembers(owner string, expression ast.Expr) {
 			s.declared[owner+"."+name.Name] = true
 		}
 	}
+}
+
+// declares reports whether the file declares the name: a function, type, constant or variable, or
+// Type.member for a method, a field or a method of an interface.
+func declares(file, name string) error {
+	source, err := parseSource(file)
+	if err != nil {
+		return err
+	}
+	if !source.declared[name] {
+		return fmt.Errorf("%s does not declare %s", file, name)
+	}
+	return nil
 }
 
 // functionName returns the name of a function, or Type.Name of a method.
