@@ -15,7 +15,7 @@ type Trace struct {
 	Recorded func(ctx context.Context, event *api.Event)
 	// Dropped: the Event will not be recorded; err may be nil, see [Drop].
 	Dropped func(ctx context.Context, event *api.Event, why Drop, err error)
-	// Muted: the server forbids Events in the namespace; none is sent there during the pause.
+	// Suppressed: the server forbids Events in the namespace; none is sent there during the pause.
 	Suppressed func(ctx context.Context, namespace string, err error, pause time.Duration)
 	// Retry: the server could not be reached; the Event is sent again after the pause.
 	Retry func(ctx context.Context, event *api.Event, err error, pause time.Duration)
