@@ -107,7 +107,8 @@ type Trace[T any] struct {
 
 	// Replaced: a list with this many items, without the refused ones, and tombstones was queued.
 	Replaced func(resourceVersion string, items, tombstones, depth int)
-	// Resynced: this many keys got a Sync; the skipped ones have newer deltas waiting.
+	// Resynced: this many keys got a Sync. The skipped ones have newer deltas waiting, or the store
+	// listed them and could not find them.
 	Resynced func(queued, skipped, depth int)
 
 	// Popped: the deltas are about to be processed.
