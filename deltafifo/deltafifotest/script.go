@@ -1,6 +1,7 @@
 package deltafifotest
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -56,7 +57,10 @@ func (s script) run(t *testing.T, impl Implementation) {
 	default:
 		r = newRig(t, impl, known...)
 	}
-	t.Logf("in the store: %q; calls: %q; during the next one: %q", s.known, s.calls, s.during)
+	t.Logf("the store has %s; calls: %s", cmp.Or(s.known, "nothing"), s.calls)
+	if s.during != "" {
+		t.Logf("calls while the process function of the next Pop runs: %s", s.during)
+	}
 	r.play(s.calls)
 	switch {
 	case s.ends != nil:

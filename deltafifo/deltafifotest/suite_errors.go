@@ -2,6 +2,7 @@ package deltafifotest
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,7 +17,8 @@ var errTransform = errors.New("cannot make sense of it")
 const nameless = "an object without a key"
 
 // refusing returns a rig whose Transform refuses version 666, and whose consumer holds these
-// objects. The keys that Config.Refused was called with go to refused.
+// objects. The keys that Config.Refused was called with go to refused, and so does the number of
+// items that the hook Replaced reports.
 func refusing(t *testing.T, impl Implementation, known ...*Object) (r *rig, refused *[]string) {
 	refused = new([]string)
 	consumer := NewConsumer(known...)
@@ -37,6 +39,9 @@ func refusing(t *testing.T, impl Implementation, known ...*Object) (r *rig, refu
 			}
 			*refused = append(*refused, key)
 		},
+		Trace: &deltafifo.Trace[*Object]{Replaced: func(_ string, items, _, _ int) {
+			*refused = append(*refused, fmt.Sprintf("%d items were listed", items))
+		}},
 	})
 	return newRigOf(t, impl, consumer, queue), refused
 }
@@ -89,7 +94,7 @@ var errorTests = append([]behaviour{
 			require.NoError(t, err)
 			r.expect("a: Replaced a@1", "b: Replaced b@1", "gone: Deleted gone@1 (inferred)")
 			assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
-			assert.Equal(t, []string{key}, *refused, "the calls of Config.Refused")
+			assert.Equal(t, []string{key, "2 items were listed"}, *refused, "the calls of Config.Refused and of Replaced")
 		}
 	}},
 	{"AListOfRefusedObjectsIsAList", func(t *testing.T, impl Implementation) {
@@ -103,7 +108,8 @@ var errorTests = append([]behaviour{
 		}
 		require.NoError(t, err)
 		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false: nothing of the list has to be processed")
-		assert.Equal(t, []string{nameless, "bad"}, *refused, "the calls of Config.Refused")
+		want := []string{nameless, "bad", "0 items were listed"}
+		assert.Equal(t, want, *refused, "the calls of Config.Refused and of Replaced")
 		r.expect()
 	}},
 	{"ADeletionNeedsOnlyItsKey", func(t *testing.T, impl Implementation) {

@@ -145,7 +145,7 @@ var popTests = append([]behaviour{
 			return &deltafifo.ErrRequeue{Err: errProcess}
 		})
 		_, ok := errors.AsType[*deltafifo.ErrRequeue](err)
-		assert.True(r, ok, "the error tells the caller that it owns the deltas")
+		assert.True(r, ok, "want Pop of a closed queue to return the *ErrRequeue, so that its caller owns the deltas; got %v", err)
 		assert.ErrorIs(r, err, errProcess)
 		assert.Equal(r, "Replaced a@1", DescribeAll(deltas))
 		r.expect()
