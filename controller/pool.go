@@ -33,7 +33,7 @@ type Pool struct {
 	active *activePasses
 
 	mu      sync.Mutex
-	working bool // Run takes keys: the store is filled
+	working bool // Run takes keys: Synced is true
 }
 
 // NewPool returns a pool whose workers do not run yet.
@@ -78,7 +78,7 @@ func (p *Pool) Run(stop, alive context.Context) {
 	var workers wait.Group
 	for range p.config.Workers {
 		workers.StartWithContext(working, func(working context.Context) {
-			// A worker whose hook panics begins again after a second.
+			// A worker whose hook panics begins again after a second, unless wait.ReallyCrash.
 			wait.UntilWithContext(working, p.runWorker, time.Second)
 		})
 	}
@@ -174,7 +174,8 @@ func (p *Pool) requeue(key string, after time.Duration, err error) time.Duration
 	return after
 }
 
-// pass calls Reconcile with a time limit, and turns a panic into an error.
+// pass calls Reconcile with a time limit, and turns a panic into an error. If ctx has ended, its
+// cause takes the place of Reconcile's error.
 func (p *Pool) pass(ctx context.Context, key string) (after time.Duration, err error) {
 	defer func() {
 		if value := recover(); value != nil {

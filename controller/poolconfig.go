@@ -17,13 +17,14 @@ type PoolConfig struct {
 	// although nothing has failed; 0 means at the next event. After an error the rate limiter
 	// decides instead.
 	Reconcile func(ctx context.Context, key string) (after time.Duration, err error)
-	// Keys returns the keys of all existing objects. Run begins with them. Default: none.
+	// Keys returns the keys of all existing objects. Run begins with them, because Add drops what
+	// comes before. Default: none.
 	Keys func() []string
 	// Delay returns how long a key must still wait before a pass; 0 is not at all. It is asked
 	// before each pass. Default: no key waits.
 	Delay func(key string) time.Duration
-	// Synced must all return true before the first pass: the registrations of the controller's
-	// handlers.
+	// Synced must all return true before the first pass: HasSynced of the informers whose stores
+	// Reconcile reads.
 	Synced []informer.InformerSynced
 
 	// Workers is how many keys are worked on at a time. Default 5, kube-controller-manager's number

@@ -44,7 +44,7 @@ func (a *activePasses) all() map[string]time.Time {
 	return maps.Clone(a.began)
 }
 
-// overdue returns an error if a pass began more than twice its time limit ago; a negative one is
+// overdue returns an error if a pass began more than twice its time limit ago. A negative limit is
 // none.
 func (a *activePasses) overdue(limit time.Duration) error {
 	if limit < 0 {
@@ -80,7 +80,7 @@ func watchPass(
 				return
 			case <-time.After(mark - time.Since(began)):
 				func() {
-					defer wait.HandleCrash() // a fault of the hook would otherwise end the process
+					defer wait.HandleCrash()
 					stuck(key, mark, waiting())
 				}()
 			}

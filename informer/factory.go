@@ -35,8 +35,8 @@ type keyedInformer struct {
 	cancel context.CancelFunc // stops it; nil before it was started
 }
 
-// informerKey identifies an informer of a factory. Two clients of one factory share an informer if
-// both fields agree.
+// informerKey identifies an informer of a factory. Two callers share an informer if both fields
+// agree.
 type informerKey struct {
 	objects  reflect.Type // such as *api.Namespace
 	resource string       // such as "namespaces" or "pods.v1./kube-system"; callers choose
@@ -94,8 +94,8 @@ func (f *SharedInformerFactory) Start(ctx context.Context) error {
 	return nil
 }
 
-// WaitForCacheSync waits until every started informer has synced, and so have the handlers that it
-// had by then. It returns nil, or a [*NotSyncedError] if ctx or an informer ended first.
+// WaitForCacheSync waits until every started informer has synced, and then the handlers that it
+// has at that moment. It returns nil, or a [*NotSyncedError] if ctx or an informer ended first.
 //
 // It does not wait for informers that have not been started. client-go does not wait for handlers,
 // although programs that use what their handlers collected expect it

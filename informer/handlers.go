@@ -26,7 +26,7 @@ type HandlerOptions struct {
 
 // registry has the handlers of an informer and the resync check period.
 type registry[T any] struct {
-	// lags reports whether a handler has an unreported lag.
+	// lags is set while the hook HandlerLagging has not been told of a handler's larger backlog.
 	lags atomic.Bool
 
 	mu      sync.Mutex // guards the fields below
@@ -74,8 +74,8 @@ func (r *registry[T]) scheduleLocked(h *RegisteredHandler[T]) {
 	h.resync.adapt(r.checkPeriod, time.Now())
 }
 
-// remove returns the handler of a registration, which drops its backlog, or nil if it was already
-// removed or the informer has stopped.
+// remove takes a handler off the list and marks it stopped, so that what waits for it is dropped.
+// It returns nil if the handler was already removed or the informer has stopped.
 func (r *registry[T]) remove(registration *Registration) *RegisteredHandler[T] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,8 +194,8 @@ func (s *SharedIndexInformer[T]) RemoveEventHandler(r *Registration) error {
 }
 
 // ShutDownEventHandler is RemoveEventHandler, but returns after the last callback. If ctx ends
-// first, it returns the error of ctx, and the handler is removed all the same; so it is if a
-// callback of the same handler calls it, which cannot wait and gets [ErrInsideHandler].
+// first, it returns the error of ctx, and the handler is removed all the same. A callback of the
+// same handler cannot wait: its call removes the handler and returns [ErrInsideHandler].
 func (s *SharedIndexInformer[T]) ShutDownEventHandler(ctx context.Context, r *Registration) error {
 	if err := s.RemoveEventHandler(r); err != nil {
 		return err
@@ -207,7 +207,7 @@ func (s *SharedIndexInformer[T]) ShutDownEventHandler(ctx context.Context, r *Re
 //
 // The reflector checks every check period, which is the shortest period requested before the
 // informer started. So a handler's own period is rounded up to the next check. Two checks are
-// seldom exactly a check period apart: a tenth of one may be missing.
+// seldom exactly a check period apart: one that comes up to a tenth of it early counts.
 type resyncSchedule struct {
 	requested time.Duration // immutable; 0 is never
 

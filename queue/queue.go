@@ -134,7 +134,7 @@ func (q *Queue[K]) Done(key K) {
 		q.queue = append(q.queue, key)
 		q.cond.Signal()
 	}
-	if q.idleLocked() {
+	if q.drains > 0 && q.idleLocked() {
 		q.cond.Broadcast()
 	}
 }

@@ -14,7 +14,7 @@ func Forever(f func(), period time.Duration) {
 }
 
 // Until calls f at once and then again, period after f has returned, until stopCh is closed or a
-// value is sent on it. Every form with a stopCh stops so.
+// value is sent on it. So does every form with a stopCh.
 //
 // It is [JitterUntil] without jitter, sliding.
 func Until(f func(), period time.Duration, stopCh <-chan struct{}) {

@@ -3,8 +3,8 @@
 // # Concept
 //
 // An object can name its owners, in metadata.ownerReferences. The API server does nothing with
-// them; this controller does. docs/learn/garbage-collection.md explains the three ways of a
-// deletion.
+// them; this controller does. docs/learn/garbage-collection.md explains the three ways to delete.
+// "orrery run" and the API server in memory run it.
 //
 //	informers of all types ── observe, forget ──▶ graph ──▶ queue ── pass ──▶ DELETE, PATCH
 //	(monitors)                                    by UID
@@ -15,10 +15,11 @@
 // # Guarantees
 //
 //   - An object is deleted only after the server has said of each of its owners that it does not
-//     exist, or waits for its dependents.
+//     exist, or is itself being deleted in the foreground.
 //   - Each write names the UID and the resource version of the object that was decided about.
-//   - A finalizer is removed when all dependents have been dealt with. Informers may be half a
-//     second late.
+//   - foregroundDeletion is removed when no dependent that blocks its owner is left, orphan when no
+//     dependent names the owner. Both stay for half a second at least, because the informers of
+//     different types are not in step.
 //   - Objects that wait for each other in a cycle do not wait forever.
 //
 // # Goroutines
@@ -35,7 +36,8 @@
 //
 // # Testing
 //
-// Against the API server in memory, in virtual time, killed before every request.
+// Tests run it against the API server in memory, in virtual time, and kill it before each of its
+// requests.
 //
 // Next: package cmd/orrery
 package garbagecollector

@@ -1,5 +1,5 @@
-// Package secondparty is a second party that holds namespaces, as OpenShift does in the namespace
-// design.
+// Package secondparty is a second party that keeps deleted namespaces until its own content is
+// gone, as OpenShift is in Kubernetes' design document "Namespaces".
 //
 // # Concept
 //
@@ -10,7 +10,7 @@
 //	spec.finalizers                           phase
 //	["openshift.com/origin", "kubernetes"]    Active         created with the second party's token
 //	["openshift.com/origin", "kubernetes"]    Terminating    DELETE: both parties see the deletion timestamp
-//	["openshift.com/origin"]                  Terminating    the first has deleted its content (or the second its own)
+//	["openshift.com/origin"]                  Terminating    the first has finished; in the other order its token is left
 //	[]                                        Terminating    the namespace goes in this state
 //
 // Program second-party runs it.

@@ -8,7 +8,8 @@ import (
 	"orrery/indexer"
 )
 
-// contents is the content of the store between two calls of Replace or AddIndexers.
+// contents is what the store holds. Writes change it with Indexer.mu held; Replace and AddIndexers
+// put a new one in its place.
 //
 //	records: "default/web-1" ──> record ── obj          for GetByKey
 //	                               │
@@ -119,8 +120,8 @@ func newIndex[T any](name string, indexFunc indexer.IndexFunc[T]) *index[T] {
 	return &index[T]{name: name, indexFunc: indexFunc, buckets: map[string]*bucket[T]{}}
 }
 
-// with returns contents with the same objects and additional, empty indexes; or the names that
-// exist already.
+// with returns contents with the same objects and additional, empty indexes, and the names
+// that exist already.
 func (c *contents[T]) with(added indexer.Indexers[T]) (next *contents[T], taken []string) {
 	next = &contents[T]{records: c.records, all: c.all, indexes: slices.Clone(c.indexes)}
 	for _, name := range added.Names() {

@@ -2,7 +2,7 @@
 //
 // # Concept
 //
-// The textbook has two sets, a list, and a map of the delayed keys: each key costs seven map
+// The textbook has two sets, a list, and a map of the delayed keys: each key costs nine map
 // operations. Here everything that the queue knows of a key is one record (records.go) in a hash
 // table whose entries do not move. Membership in the two sets is two fields of the record. The
 // order is a ring buffer of references to records, and the delayed keys are a heap of references

@@ -15,11 +15,11 @@ type record[K comparable] = table.Entry[K, state]
 // The article's two sets are two fields: a key is in "dirty" if its state is dirty, and in
 // "processing" if its state is processing().
 //
-// Invariant: the record is in the queue's order <=> dirty && !processing().
-// Invariant: the record is in the delay heap    <=> delayed().
+// Invariant: the record is in Queue.fifo   <=> dirty && !processing().
+// Invariant: the record is in Queue.delays <=> delayed().
 type state struct {
-	// Times on the queue's own clock (Queue.now). added is zero unless a hook takes it
-	// (Queue.timed).
+	// Times on the queue's own clock (Queue.now). added is zero unless a hook wants
+	// the duration (Queue.timed).
 	due   time.Duration // end of the delay, while delayed
 	added time.Duration // when the key became dirty, while dirty
 
@@ -105,8 +105,8 @@ func (h *delayHeap[K]) at(i int) *record[K] { return h.records.At(h.refs[i]) }
 
 func (h *delayHeap[K]) push(ref uint32) {
 	if len(h.refs) == cap(h.refs) {
-		// append grows large slices by a quarter, which allocates five times the memory of a
-		// million delays on the way; doubling allocates it once.
+		// append grows large slices by a quarter, so all arrays together take five times the
+		// memory of the last one. With doubling they take twice.
 		bigger := make([]uint32, len(h.refs), max(16, 2*len(h.refs)))
 		copy(bigger, h.refs)
 		h.refs = bigger

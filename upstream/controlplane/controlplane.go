@@ -5,8 +5,8 @@
 // and half a gigabyte of memory. This package generates the certificates, chooses the ports and
 // waits until everything is ready. It imports nothing of Kubernetes, so that test programs link
 // fast. By default the namespace controller is off, so that the controller under test can take its
-// place. RBAC, admission policies and the aggregation layer are on; [ControlPlane.Kubeconfig] may
-// do everything, a file from [ControlPlane.KubeconfigFor] only what roles grant. Everything listens
+// place. RBAC, admission policies and the aggregation layer are on; the user of [ControlPlane.Kubeconfig] may
+// do everything, that of a file from [ControlPlane.KubeconfigFor] only what roles grant. Everything listens
 // on 127.0.0.1. The server's URL survives restarts, and several control planes can run at once.
 // [ControlPlane.Stop] ends all processes and goroutines; on Linux the kernel kills the components
 // with their parent. A component that exits unexpectedly closes [ControlPlane.Failed], and Err and
@@ -59,7 +59,7 @@ type ControlPlane struct {
 }
 
 // Start starts a control plane and returns when it is ready: the API server answers /readyz, the
-// default namespace has its service account (if those controllers run), and the fake nodes are
+// default namespace has its service account (if its controller runs), and the fake nodes are
 // ready.
 //
 // The context bounds the start only; the caller must call Stop. A failed Start has stopped
@@ -249,7 +249,7 @@ func (cp *ControlPlane) observe(process *Process) {
 	}
 }
 
-// RestartAPIServer stops kube-apiserver in order (open watches end) and starts it on the same port.
+// RestartAPIServer stops kube-apiserver gracefully (open watches end) and starts it on the same port.
 // Its watch cache is then empty, so a watch from an earlier resourceVersion gets "too old".
 func (cp *ControlPlane) RestartAPIServer(ctx context.Context) error {
 	cp.process(APIServer).Stop(ctx)
@@ -267,7 +267,7 @@ func (cp *ControlPlane) KillAPIServer() {
 	cp.logf("%s killed", APIServer)
 }
 
-// KillNodes kills kwok, as if all nodes lost their power.
+// KillNodes kills kwok, as if all nodes lost their power. It needs Config.FakeNodes.
 func (cp *ControlPlane) KillNodes() {
 	cp.process(Kwok).Kill()
 	cp.logf("%s killed", Kwok)

@@ -36,7 +36,7 @@ type ProcessConfig struct {
 // built-in one.
 //
 // Its output goes to a file. It has its own process group, so Ctrl-C in a terminal reaches only the
-// parent, which stops its children in order. On Linux the kernel kills it when the parent ends for
+// parent, which stops its children gracefully. On Linux the kernel kills it when the parent ends for
 // any reason; elsewhere a killed parent leaves its children behind.
 //
 // One goroutine waits for the process and ends with it. The caller must call [Process.Stop] or

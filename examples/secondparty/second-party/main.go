@@ -17,8 +17,8 @@ import (
 
 const name = "second-party"
 
-// directory has no default: one with an empty directory would release a namespace that another
-// replica holds.
+// directory has no default: a replica with a directory of its own, which is empty, would release a
+// namespace that another replica holds.
 var directory = flag.String("storage", "", "the `directory` of the files; all replicas must share it")
 
 func main() { controller.Main(setUp) }
@@ -57,7 +57,7 @@ func build(m *controller.Manager, namespaces *controller.Collection[*api.Namespa
 	config.Trace = trace
 	c, err := nsctl.NewController(nsctl.Config{
 		Name: name, Informer: namespaces.Informer(), Deleter: nsctl.NewDeleter(config), Trace: trace,
-		NewQueue: passes.NewQueue,
+		NewQueue: passes.NewQueue, DrainTimeout: passes.DrainTimeout,
 	})
 	if err != nil {
 		return nil, err

@@ -6,15 +6,15 @@ import (
 	"orrery/upstream/e2e"
 )
 
-// work sums up a controller's requests between the deletion of the namespaces and the end of the
-// last, without its watches.
+// work is what the audit log of kube-apiserver says of one controller: its requests, without
+// watches, from the deletion of the namespaces until the last of them has gone.
 type work struct {
 	requests    int
 	first, last time.Time // arrival of the first request, and the answer that ended the last namespace
 }
 
 // workSince sums up the requests from a moment until the answer that ended the last namespace.
-// Later requests, such as events, may or may not be in the log by now.
+// Later requests, such as those that write Events, may not be in the log yet.
 func workSince(moment time.Time, requests []e2e.Request) work {
 	var w work
 	for _, r := range requests {

@@ -1,5 +1,6 @@
-// Command theirs is the other side of the comparison: client-go's queue, FIFO, store, informer and
-// client on the workloads of internal/lab/bench. Its first argument selects another original:
+// Command theirs is client-go's side of "make bench": its queue, FIFO, store, informer and client on
+// the workloads of internal/lab/bench. Command compare runs it as a worker process, beside command
+// ours. Its first argument may name another original:
 // "priority" is controller-runtime's priority queue, and "realfifo" the FIFO that client-go's
 // informers use by default.
 //
@@ -18,7 +19,7 @@ import (
 )
 
 func main() {
-	workloads.ServeIfAsked()
+	workloads.ServeIfAsked() // the sync benchmark starts this program again, as its server
 	forms := map[string][]bench.Scenario{
 		"": slices.Concat(
 			workloads.QueueScenarios(Queue()),
