@@ -29,7 +29,7 @@ type Options struct {
 	// if an object of [Owns] still names it: what must not be missed needs a finalizer.
 	Gone func(ctx context.Context, key string) error
 	// Trace observes the passes. Default: failed passes are written to Config.Failures; a Trace
-	// takes the place of that.
+	// takes the place of that, and Run does not return [ErrCutShort] then.
 	Trace *PoolTrace
 }
 

@@ -34,7 +34,8 @@
 //
 // [Manager.Run] and [Pool.Run] start the informers and the workers, and return when all of them
 // have ended. When the context is done, queued keys and running passes are finished first, for at
-// most DrainTimeout. Pool.Run has a second context, alive: when that is done, it returns at once.
+// most DrainTimeout. Pool.Run has a second context, alive: when that is done, passes are
+// cancelled at once.
 //
 // # Failure
 //

@@ -82,7 +82,7 @@ func (m *Manager) Informers() *informer.SharedInformerFactory { return &m.inform
 
 // Add adds a controller that has handlers and a [Pool] of its own. Run calls build before it starts
 // the informers, and returns its error. run works until stop is done, then finishes its work in
-// progress, and returns; when alive is done, it returns at once. See [Collection.Informer] and
+// progress, and returns; when alive is done, it gives that up at once. See [Collection.Informer] and
 // [Manager.PoolConfig].
 func (m *Manager) Add(build func() (run func(stop, alive context.Context), err error)) {
 	m.controllers = append(m.controllers, build)
@@ -109,15 +109,15 @@ func (m *Manager) PoolConfig(name string) PoolConfig {
 }
 
 // Run starts the informers, and works until ctx is done. Then it finishes queued keys and running
-// passes, stops the informers, which passes read to the end, and returns. A collection that cannot
-// be listed is no error: Run writes that to Config.Failures, and tries again. A pass that was cut
-// short by DrainTimeout is one, [ErrCutShort]. Run may be called once; another call returns an
+// passes, stops the informers, which passes still read until then, and returns. A collection that
+// cannot be listed is no error: Run writes that to Config.Failures, and tries again. A pass that was
+// cut short by DrainTimeout is one, [ErrCutShort]. Run may be called once; another call returns an
 // error.
 //
 // With an [Election] it works while this replica is the leader. If it is no longer, passes are
 // cancelled at once, and Run returns a [*leaderelection.LostError]: end the process then, and start
-// it again. Controllers of a replica that has never led run with contexts that are done, and so
-// give back what they have.
+// it again. If this replica never led, each run is called with contexts that have ended, to
+// release what its build acquired.
 func (m *Manager) Run(ctx context.Context) error {
 	if m.ran.Swap(true) {
 		return errors.New("the manager runs already, or has run: make another one")

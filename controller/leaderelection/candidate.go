@@ -63,7 +63,7 @@ type request struct {
 	lease *api.Lease // of create and update
 	// optimistic: the update is based on the remembered Lease. On a conflict the Lease is read.
 	optimistic bool
-	// giving: the update releases the Lease.
+	// giving: the request is part of a release.
 	giving bool
 }
 
@@ -73,7 +73,7 @@ type replyKind int
 const (
 	granted  replyKind = iota // the answer contains a Lease
 	notFound                  // the Lease does not exist
-	conflict                  // conflict: another client has written
+	conflict                  // another client has written
 	refused                   // the server has refused it, and nothing was written
 	failed                    // any other failure, or no answer: the write may have taken effect or not
 )

@@ -1,5 +1,5 @@
-// Package manager runs the controllers of one program: a [controller.Manager] below, with the map
-// of initializers, the log, metrics, health and Events of each controller above. A [Descriptor] has
+// Package manager runs the controllers of "orrery run" on a [controller.Manager], and adds the log,
+// metrics, health and Events of each. A [Descriptor] has
 // the name, needs and rights of a controller; its [Initializer] builds the controller from a
 // [ControllerContext]. [Choose] parses --controllers, and [NewManager] takes the selection.
 // [Manager.Run] sets the controllers up, starts the informers, and lets the controllers work when
@@ -64,7 +64,7 @@ type State string
 
 // The states.
 const (
-	// Missing: not set up, because the server does not have a needed resource.
+	// Missing: not set up, or not yet; Status.Why says if the server lacks a resource.
 	Missing State = "missing"
 	// Standby: set up, with current stores, but not working.
 	Standby State = "standby"
@@ -256,7 +256,8 @@ func guarded(f func() error) (err error) {
 
 var errEndedEarly = errors.New("it returned without being stopped")
 
-// run runs a controller until it returns, or does not although it must. If it panics it has ended.
+// run runs a controller until it returns, or is abandoned because it did not return in time. If it
+// panics it has ended.
 func (m *Manager) run(c *member, stop, alive context.Context) {
 	if stop.Err() == nil && alive.Err() == nil {
 		m.started(c)

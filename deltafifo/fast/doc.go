@@ -25,7 +25,8 @@
 // # Guarantees
 //
 // Those of package deltafifo. In addition no method but Pop and PopBatch waits for a process
-// function, which may call all other methods, and HasSynced waits for a requeued initial key.
+// function, which may call all other methods, and HasSynced stays false until a requeued initial key
+// is processed.
 //
 // # Goroutines
 //

@@ -6,8 +6,8 @@ import (
 	"orrery/deltafifo"
 )
 
-// DeltaFIFO is a deltafifo.Interface, which documents the methods, whose producers never wait for
-// the consumer. A process function may call all of them but Pop and PopBatch. Create it with New.
+// DeltaFIFO is a deltafifo.Interface (see there for the methods) whose producers never wait for the
+// consumer. A process function may call all of them but Pop and PopBatch. Create it with New.
 type DeltaFIFO[T any] struct {
 	deltafifo.SyncFlag             // HasSynced and Synced
 	setSynced          func() bool // called with mu held
@@ -31,7 +31,7 @@ type DeltaFIFO[T any] struct {
 	// inFlight is the record that a process function is working on, or nil. There is at most one:
 	// two Pops with deltas of the same key would break the order per key.
 	inFlight  *record[T]
-	tentative bool // the deltas that wait for the key in flight begin with a tentative delete; see processedLocked
+	tentative bool // a deletion came for the key in flight; see processedLocked
 	// popped collects the keys that are taken while Replace or Resync reads the known objects, and
 	// the one in flight at the start; see beginScan. Nil if no scan runs.
 	popped []string

@@ -7,8 +7,8 @@
 // sentence "the store is as of version 11" is never true, and a controller cannot tell whether its
 // cache shows its own last write. KEP-5647 needs that sentence to detect stale caches. That is why
 // client-go moved to RealFIFO (InOrderInformers, always on since Kubernetes 1.36): a plain slice of
-// deltas, processed from the front. The price is accumulation: a key that changes a thousand times
-// takes a thousand turns, and other keys wait behind it.
+// deltas, processed from the front. The price is that nothing accumulates: a key that changes a
+// thousand times takes a thousand turns, and other keys wait behind it.
 //
 //	first ──▶ Added ns/a │ Updated ns/a │ ReplacedAll [ns/a ns/b] at 40 │ Added ns/c │ Bookmark 57 ◀── last
 //

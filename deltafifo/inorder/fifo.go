@@ -20,7 +20,7 @@ type RealFIFO[T any] struct {
 	deltafifo.SyncFlag // HasSynced and Synced
 	setSynced          func() bool
 	config             deltafifo.Config[T] // completed: KnownObjects and every Trace hook are non-nil
-	hasStore           bool                // if not, deletions are always delivered, without tombstones
+	hasStore           bool                // if not, every deletion is delivered, and no list infers one
 
 	lock sync.Mutex // guards everything below; it is not held while a process function runs
 	cond sync.Cond  // broadcast when a field below has changed

@@ -44,7 +44,8 @@ type DeploymentTrace struct {
 	Scaled  func(deployment *Deployment, set *ReplicaSet, to int)
 }
 
-// NewDeploymentController registers the controller's handlers. It fails if an informer has stopped.
+// NewDeploymentController registers the controller's handlers. It fails if an informer has
+// stopped.
 func NewDeploymentController(config DeploymentConfig) (*DeploymentController, error) {
 	c := &DeploymentController{deployments: config.Deployments, sets: config.ReplicaSets, pods: config.Pods}
 	if config.Trace != nil {
@@ -85,7 +86,8 @@ func (c *DeploymentController) podGone(pod *Pod) {
 	}
 }
 
-// syncDeployment makes one pass over a deployment: a step, and a report.
+// syncDeployment makes one pass over a deployment: a step, unless it is being deleted, and a
+// report.
 func (c *DeploymentController) syncDeployment(ctx context.Context, key string) (after time.Duration, err error) {
 	d, err := c.deployments.ByKey(key)
 	if api.IsNotFound(err) {

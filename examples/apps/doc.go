@@ -3,8 +3,8 @@
 //
 // # Concept
 //
-// Kubernetes builds its workloads in layers. A Deployment owns ReplicaSets, a ReplicaSet owns Pods,
-// and each layer has a controller that manages the layer below:
+// Kubernetes builds its workloads in layers. A Deployment owns ReplicaSets, a ReplicaSet owns
+// Pods, and each layer has a controller that manages the layer below:
 //
 //	Deployment "web"                     which template, how fast to change
 //	  └─ ReplicaSet "web-7d4b9c"         how many
@@ -15,16 +15,16 @@
 // controller: true. The owner's selector decides which objects it may take: [Claim] adopts orphans
 // that the selector matches, and releases objects that it no longer matches.
 //
-// A pass over a set compares two numbers and makes them equal:
+// A pass over a set makes the number of existing pods equal to the wanted one:
 //
 //	informer of sets ── handlers ─┐                      claim the pods: adopt, release
 //	                              ├─▶ queue ─▶ worker ─▶ manageReplicas: create missing pods, delete surplus ones
 //	informer of pods ── handlers ─┘                      status
 //
-// The hard part is that the second number comes from the informer's store, which lags behind the
-// server. Suppose that a pass creates three pods, and the next pass runs before the watch has
-// delivered them. It counts none, and creates three more. So the controller records its own
-// requests as expectations, and creates and deletes nothing for a set while one is open.
+// The hard part is that the number of existing pods comes from the informer's store, which lags
+// behind the server. Suppose that a pass creates three pods, and the next pass runs before the
+// watch has delivered them. It counts none, and creates three more. So the controller records its
+// own requests as expectations, and creates and deletes nothing for a set while one is open.
 // docs/learn/replicasets-and-deployments.md runs the version without them and counts pods.
 //
 // The set whose template equals the deployment's is the new one; all others are old. A rollout
@@ -34,9 +34,9 @@
 //	available pods    >= replicas - maxUnavailable
 //
 // The step changes a set, the status of that set changes, and this event queues the next pass. The
-// name of a new set contains a hash of its template, so a second creation fails with AlreadyExists,
-// and a deployment needs no expectations. Old sets stay, scaled to zero, as the history that
-// "kubectl rollout undo" copies from.
+// name of a new set contains a hash of its template, so a second creation fails with
+// AlreadyExists, and a deployment needs no expectations. Old sets stay, scaled to zero, as the
+// history that "kubectl rollout undo" copies from.
 //
 // The controllers create whole objects, and change them by patches only. So the types here need
 // only the fields that the controllers read, and a write cannot lose the others.
@@ -46,11 +46,11 @@
 //   - An object has at most one controller: the server refuses an adoption if another owner was
 //     faster. Before something is adopted or created, [IsAlive] asks the server whether the owner
 //     still exists.
-//   - A late watch causes no surplus pod, and a set that has gone gets no new one. Surplus pods are
-//     deleted in the order that costs least: pods that do not run go first.
+//   - A late watch causes no surplus pod, and a set that has gone gets no new one. Surplus pods
+//     are deleted in the order that costs least: pods that do not run go first.
 //   - The two bounds hold at every step; pods that are being deleted do not count. A step begins
-//     when the result of the one before has been reported, and the server refuses it if the set has
-//     changed since it was read.
+//     when the result of the one before has been reported, and the server refuses it if the set
+//     has changed since it was read.
 //   - Objects of an informer's store are not changed.
 //
 // # Goroutines
@@ -64,8 +64,8 @@
 // 2, 4 and so on, and the first batch with an error is the last: a quota that is full costs one
 // refused request and not five hundred. An expected event may never arrive, because the pod came
 // and went while the watch was down. The expectation then ends after five minutes. After
-// progressDeadlineSeconds without progress the deployment gets the condition Progressing=False, and
-// the rollout continues.
+// progressDeadlineSeconds without progress the deployment gets the condition Progressing=False,
+// and the rollout continues.
 //
 // # Testing
 //

@@ -1,7 +1,8 @@
 // Package virtualmachine is a custom controller. It manages machines outside the cluster, one for
 // each VirtualMachine object.
 //
-// "The article" is the one on custom controllers and finalizers; its functions keep their names.
+// "The article" is the one on custom controllers and finalizers; most of its functions keep their
+// names.
 //
 // # Concept
 //

@@ -62,8 +62,8 @@ type Config[T any] struct {
 	IdleTimeout time.Duration
 
 	// ResyncPeriod is the time between two calls of Store.Resync, counted from the start of Run
-	// regardless of lists, watches and failures. 0 means never. There is no resync before the first
-	// list is in the store.
+	// regardless of lists, watches and failures (textbook form: from each list). 0 means never. There
+	// is no resync before the first list is in the store.
 	ResyncPeriod time.Duration
 	// ShouldResync, if not nil, is called before each Resync and can prevent it.
 	ShouldResync func() bool

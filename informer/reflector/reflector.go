@@ -13,11 +13,11 @@ import (
 )
 
 // Reflector keeps a [Store] equal to a collection, by list and watch. This is the textbook form. It
-// has no streaming lists and does not notice a silently dead connection; package machine has both.
+// has no streaming lists and does not notice a silently dead connection; package machine does both.
 //
 //	list ──▶ Replace ──▶ watch ──▶ Add, Update, Delete
 //	 ▲                    │ ▲
-//	 │                    │ └── it ended, cannot be reached, or has too many requests: the next watch
+//	 │                    │ └── it ended, or the server is unreachable or too busy: the next watch
 //	 │                    │     begins at the position, the version of the last event
 //	 └────────────────────┘ back-off, and a new list:
 //	                        the version is too old, the server refuses,
@@ -54,9 +54,9 @@ func (r *Reflector[T]) Run(ctx context.Context) {
 }
 
 // ListAndWatch lists the collection, and opens one watch after the other, without a new list as
-// long as the position is valid. If ResyncPeriod is positive, a ticker with this period sends the
-// times of resyncs to all watches. It returns nil when ctx ends, or the first error of list or
-// watch, which calls for a new list.
+// long as the position is valid. If ResyncPeriod is positive, a ticker with this period
+// triggers the resyncs of all watches. It returns nil when ctx ends during a watch, otherwise the
+// first error of list or watch, which calls for a new list.
 func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
 	if err := r.list(ctx); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 		return r.watchFailed(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: err})
 	case brief && events == 0: // its position may be at fault
 		return &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch}
-	case brief && (wasBrief || rv == opts.ResourceVersion): // a server may go on to end them
+	case brief && (wasBrief || rv == opts.ResourceVersion): // or this would be a busy loop
 		r.backOff(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch})
 	}
 	return r.resume(ctx)
@@ -166,6 +166,8 @@ func (r *Reflector[T]) resume(ctx context.Context) error {
 // possible (resume), and otherwise an error: err, or that of the list.
 func (r *Reflector[T]) watchFailed(ctx context.Context, err error) error {
 	switch cause := CauseOf(err); {
+	case ctx.Err() != nil: // the request was given up
+		return nil
 	case cause == CauseTooManyRequests || cause == CauseUnreachable: // later, and from the same position
 		r.backOff(ctx, err)
 		return r.resume(ctx)

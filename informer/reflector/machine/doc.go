@@ -19,7 +19,7 @@
 //   - gets the initial state as a stream (KEP-3157) if the server supports it, which spares the
 //     server a large answer;
 //   - replaces a watch whose connection is dead without an error;
-//   - verifies the position after losing the connection: a server whose etcd was restored from a
+//   - verifies the position when the server did not answer: one whose etcd was restored from a
 //     backup may be behind it;
 //   - bounds the wait for a list;
 //   - keeps the schedule of resyncs in all cases.
@@ -36,11 +36,11 @@
 //
 // Those of package reflector, and:
 //
-//   - A watch that is reopened after a lost connection or a silence, or after three minutes without
-//     events, begins at a position that the server has reached: a list of one object at that
-//     version comes first. A server restored from a backup accepts a watch from a future
-//     resourceVersion and sends nothing until it has caught up. client-go waits for that, possibly
-//     for days.
+//   - A watch that is reopened after the server was unreachable or silent, or after three minutes
+//     without events and keepalive, begins at a position that the server has reached: a list of one
+//     object at that version comes first. A server restored from a backup accepts a watch from a
+//     future resourceVersion and sends nothing until it has caught up. client-go waits for that,
+//     possibly for days.
 //
 // # Goroutines
 //

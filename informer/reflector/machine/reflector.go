@@ -167,7 +167,7 @@ func (r *Reflector[T]) handleLocked(in input) {
 	}
 }
 
-// keepTime is the second goroutine of Run. It tells the machine which times have come, also while
+// keepTime is the second goroutine of Run. It tells the machine which timers are due, also while
 // the first one waits for an answer: it is what interrupts a stream that has gone silent and what
 // makes resyncs happen on a quiet watch. It ends with r.ctx.
 func (r *Reflector[T]) keepTime() {

@@ -18,8 +18,8 @@ const (
 	// usualBookmarkInterval is the interval between bookmarks of kube-apiserver. It sends an
 	// additional one just before the end of a watch, so a much shorter interval means nothing.
 	usualBookmarkInterval = time.Minute
-	// lateTimer is how late the idle timer fires if the process was suspended, or the machine is
-	// very busy.
+	// lateTimer: an idle timer that fires this late shows that the process was suspended, or that
+	// the machine is very busy.
 	lateTimer = 2 * time.Second
 	// timeToRead is how long a suspended process may take to read the buffered events.
 	timeToRead = 5 * time.Second
@@ -58,7 +58,7 @@ func (s *state) hear(now time.Duration) {
 	s.idleAfter(now, s.watch.idleTimeout)
 }
 
-// idleAfter starts a silence anew. Its timer has not been late yet.
+// idleAfter restarts the idle timer. Its timer has not been late yet.
 func (s *state) idleAfter(now, timeout time.Duration) {
 	s.stream.timerLate = false
 	s.timers.idle = after(now, timeout)

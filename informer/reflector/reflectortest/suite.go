@@ -248,8 +248,21 @@ func (s *patientSource) Watch(ctx context.Context, opts api.ListOptions) (api.Wa
 		}
 		return nil, ctx.Err()
 	}
+	if err != nil && ctx.Err() != nil {
+		err = aborted{err}
+	}
 	return w, err
 }
+
+// aborted is the error of a request whose context has ended. The project's client reports it as a
+// server that could not be reached.
+type aborted struct{ error }
+
+// Unreachable implements the method that a reflector asks errors for.
+func (aborted) Unreachable() bool { return true }
+
+// Unwrap returns the error of the context.
+func (e aborted) Unwrap() error { return e.error }
 
 // HasKeepalive reports whether the connection of the next watch has a keepalive.
 func (s *patientSource) HasKeepalive() bool {
