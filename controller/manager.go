@@ -80,17 +80,17 @@ func (m *Manager) Config() Config { return m.config }
 // others.
 func (m *Manager) Informers() *informer.SharedInformerFactory { return &m.informers }
 
-// Add adds a controller that has handlers and a [Pool] of its own. Run calls build before it starts
-// the informers, and returns its error. run works until stop is done, then finishes its work in
-// progress, and returns; when alive is done, it gives that up at once. See [Collection.Informer] and
-// [Manager.PoolConfig].
+// Add adds a controller that has handlers and a [Pool] of its own. Run calls build before it
+// starts the informers, and returns its error. run works until stop is done, then finishes its
+// work in progress, and returns; when alive is done, it gives that up at once. See
+// [Collection.Informer] and [Manager.PoolConfig].
 func (m *Manager) Add(build func() (run func(stop, alive context.Context), err error)) {
 	m.controllers = append(m.controllers, build)
 }
 
-// PoolConfig returns the configuration of the pool of a controller: the queue and the time limit of
-// this manager, and a trace that writes failed passes to Config.Failures, and lets Run return those
-// that were cut short.
+// PoolConfig returns the configuration of the pool of a controller: the queue and the time limit
+// of this manager, and a trace that writes failed passes to Config.Failures, and lets Run return
+// those that were cut short.
 func (m *Manager) PoolConfig(name string) PoolConfig {
 	return PoolConfig{
 		Name: name, DrainTimeout: m.config.DrainTimeout, NewQueue: m.config.Gears.NewQueue,
@@ -110,13 +110,13 @@ func (m *Manager) PoolConfig(name string) PoolConfig {
 
 // Run starts the informers, and works until ctx is done. Then it finishes queued keys and running
 // passes, stops the informers, which passes still read until then, and returns. A collection that
-// cannot be listed is no error: Run writes that to Config.Failures, and tries again. A pass that was
-// cut short by DrainTimeout is one, [ErrCutShort]. Run may be called once; another call returns an
-// error.
+// cannot be listed is no error: Run writes that to Config.Failures, and tries again. A pass that
+// was cut short by DrainTimeout is one, [ErrCutShort]. Run may be called once; another call
+// returns an error.
 //
 // With an [Election] it works while this replica is the leader. If it is no longer, passes are
-// cancelled at once, and Run returns a [*leaderelection.LostError]: end the process then, and start
-// it again. If this replica never led, each run is called with contexts that have ended, to
+// cancelled at once, and Run returns a [*leaderelection.LostError]: end the process then, and
+// start it again. If this replica never led, each run is called with contexts that have ended, to
 // release what its build acquired.
 func (m *Manager) Run(ctx context.Context) error {
 	if m.ran.Swap(true) {

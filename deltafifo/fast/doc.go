@@ -4,15 +4,15 @@
 //
 // client-go holds its lock while it processes an item, so a slow consumer stops the watch
 // (kubernetes/kubernetes#103789). Here the lock is free then. The key being processed, the one in
-// flight, needs care: it no longer waits, and the store does not show it yet. One rule covers it: a
-// call while a key is in flight has the effect that it would have right after.
+// flight, needs care: it no longer waits, and the store does not show it yet. One rule covers it:
+// a call while a key is in flight has the effect that it would have right after.
 //
 //   - Add and Update queue as always. The delta waits until the process function has returned.
 //   - Delete, and a list without the key, cannot know whether the consumer will hold the object.
-//     They queue a tentative delete. When the process function has returned, the store resolves it:
-//     a deletion of an object that it does not hold is cancelled.
-//   - Resync skips the key, as it skips waiting keys. (Here the rule has an exception: right after,
-//     Resync would repeat the state that the consumer was just given.)
+//     They queue a tentative delete. When the process function has returned, the store resolves
+//     it: a deletion of an object that it does not hold is cancelled.
+//   - Resync skips the key, as it skips waiting keys. (Here the rule has an exception: right
+//     after, Resync would repeat the state that the consumer was just given.)
 //   - Requeued deltas ([deltafifo.ErrRequeue]) go before newer ones.
 //
 // Replace and Resync do not hold the lock while they read the store. They build their deltas in a
@@ -25,8 +25,8 @@
 // # Guarantees
 //
 // Those of package deltafifo. In addition no method but Pop and PopBatch waits for a process
-// function, which may call all other methods, and HasSynced stays false until a requeued initial key
-// is processed.
+// function, which may call all other methods, and HasSynced stays false until a requeued initial
+// key is processed.
 //
 // # Goroutines
 //
