@@ -3,11 +3,7 @@ package main
 import (
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"orrery/internal/app/program"
@@ -63,35 +59,4 @@ func readingClient(
 		client.Close()
 		logger.Stop()
 	}, nil
-}
-
-// completeCluster adds shell completion of the flags that choose the cluster.
-func completeCluster(command *cobra.Command) {
-	program.CompleteFiles(command, "kubeconfig")
-	cobra.CheckErr(command.RegisterFlagCompletionFunc("context", contexts))
-}
-
-// contexts returns the contexts of the kubeconfig on the command line, or of the files that kubectl
-// reads. An unreadable file has none.
-func contexts(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var files []string
-	if path := command.Flag("kubeconfig").Value.String(); path != "" {
-		files = []string{path}
-	} else if files = filepath.SplitList(os.Getenv("KUBECONFIG")); len(files) == 0 {
-		if home, err := os.UserHomeDir(); err == nil {
-			files = []string{filepath.Join(home, ".kube", "config")}
-		}
-	}
-	var names []string
-	for _, file := range files {
-		config, err := kubeconfig.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		for name := range config.Contexts {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 }

@@ -35,7 +35,7 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer, recor
 	config.Codec = options.gears.Codec()
 	config.UserAgent = "orrery/" + program.Version
 	config.Credentials = hideFrom(logger, config.Credentials)
-	config.Trace = restclient.JoinTraces(logger.Requests(), observer.requests(config.Host), recorder.Requests())
+	config.Trace = restclient.JoinTraces(logger.Requests(), observer.metrics.Requests(config.Host), recorder.Requests())
 	if options.electing() {
 		config.Dial = fence.Dial(dialer.DialContext)
 	}

@@ -35,18 +35,6 @@ func controllersUsage(what string) string {
 	return usage
 }
 
-// controllerCompletions returns the completions of --controllers.
-func controllerCompletions() []string {
-	values := []string{"*\tall that are on by default"}
-	for _, d := range controllers.Descriptors(controllers.Options{}) {
-		values = append(values, d.Name+"\t"+d.About)
-		if !d.OnDemand {
-			values = append(values, "-"+d.Name+"\twithout it")
-		}
-	}
-	return values
-}
-
 // choose selects the controllers of --controllers.
 func (o *runOptions) choose() (err error) {
 	options := o.each

@@ -76,8 +76,8 @@ const healthTolerance = 20 * time.Second
 func lead(ctx context.Context, p *process, work func(alive context.Context)) error {
 	if !p.options.electing() {
 		if !p.options.dryRun { // without an election this replica works; alerts count working replicas
-			p.observer.leading(p.options.election.name, true)
-			defer p.observer.leading(p.options.election.name, false)
+			p.observer.metrics.Leading(p.options.election.name, true)
+			defer p.observer.metrics.Leading(p.options.election.name, false)
 		}
 		work(context.WithoutCancel(ctx))
 		return nil
@@ -104,7 +104,7 @@ func lead(ctx context.Context, p *process, work func(alive context.Context)) err
 	if err != nil {
 		return err
 	}
-	p.observer.leading(election.name, false)
+	p.observer.metrics.Leading(election.name, false)
 	p.observer.healthy("leaderElection", func() error { return elector.Check(healthTolerance) })
 	p.observer.show("election", func() any { return elector.Snapshot() })
 	p.logger.Info().Str("lease", election.namespace+"/"+election.name).Str("identity", identity).Msg("waiting for leadership")
@@ -120,13 +120,13 @@ func (p *process) electionTrace(recorder events.EventRecorder) *leaderelection.T
 	name := p.options.election.name // an election is labelled with its Lease, as in kube-controller-manager
 	return &leaderelection.Trace{
 		Acquired: func(term leaderelection.Term) {
-			p.observer.leading(name, true)
+			p.observer.metrics.Leading(name, true)
 			lease := api.ObjectReference{Kind: "Lease", APIVersion: "coordination.k8s.io/v1", Namespace: p.options.election.namespace, Name: name}
 			recorder.Event(context.Background(), lease, api.EventNormal, "LeaderElection", term.Identity+" became leader") // as client-go does
 		},
-		Lost:     func(error) { p.observer.leading(name, false) },
-		Released: func(error) { p.observer.leading(name, false) },
-		SlowPath: func() { p.observer.slowPath(name) },
+		Lost:     func(error) { p.observer.metrics.Leading(name, false) },
+		Released: func(error) { p.observer.metrics.Leading(name, false) },
+		SlowPath: func() { p.observer.metrics.SlowPath(name) },
 	}
 }
 

@@ -21,11 +21,10 @@ import (
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/debugserver"
 	"orrery/internal/observe/web/view"
-	"orrery/restclient"
 )
 
 // observer serves metrics, health and the state of every gear. With --metrics-port 0 it has no
-// metrics and no server, and its hooks are nil.
+// server, and nobody reads its metrics.
 type observer struct {
 	metrics *metrics.Metrics
 	server  *debugserver.Server
@@ -40,13 +39,13 @@ var heapSample = runtime.MemProfileRate
 
 // startObserver starts to serve. The caller must call stop.
 func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logger) (*observer, error) {
+	o := &observer{metrics: metrics.New(program.Version), announce: func() {}}
 	if options.port == 0 {
-		return &observer{announce: func() {}}, nil
+		return o, nil
 	}
 	if options.profiling {
 		runtime.MemProfileRate = heapSample
 	}
-	o := &observer{metrics: metrics.New(program.Version)}
 	server, err := debugserver.Start(debugserver.Config{
 		Address:   net.JoinHostPort(options.address, strconv.Itoa(options.port)),
 		Title:     fmt.Sprintf("orrery %s, --gears %s", program.Version, chosen),
@@ -57,9 +56,10 @@ func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logge
 		return nil, &observeError{err}
 	}
 	if err != nil {
-		return &observer{announce: func() {
+		o.announce = func() {
 			logger.Warn().Err(err).Msg("metrics and health are not served, set --metrics-port to serve them")
-		}}, nil
+		}
+		return o, nil
 	}
 	o.server = server
 	server.Show("program", func() any { return program.CurrentVersion() })
@@ -106,33 +106,11 @@ func (o *observer) synced() error {
 	return errors.New("no informer has been started yet")
 }
 
-// requests returns hooks that count requests; nil without metrics.
-func (o *observer) requests(server string) *restclient.Trace {
-	if o.metrics == nil {
-		return nil
-	}
-	return o.metrics.Requests(server)
-}
-
 // show adds an entry to /debug/orrery: the result of the function, which may be called from any
 // goroutine.
 func (o *observer) show(name string, snapshot func() any) {
 	if o.server != nil {
 		o.server.Show(name, snapshot)
-	}
-}
-
-// leading sets the leader metric of an election.
-func (o *observer) leading(name string, yes bool) {
-	if o.metrics != nil {
-		o.metrics.Leading(name, yes)
-	}
-}
-
-// slowPath counts a renewal of the Lease that had to read it first.
-func (o *observer) slowPath(name string) {
-	if o.metrics != nil {
-		o.metrics.SlowPath(name)
 	}
 }
 

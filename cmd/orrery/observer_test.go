@@ -66,7 +66,6 @@ func TestAPortThatIsTaken(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err)
-		assert.Nil(t, observer.requests("server"), "requests are not counted when there are no metrics")
 		observer.announce()
 		observer.stop()
 		logger.Stop()

@@ -31,7 +31,6 @@ type runOptions struct {
 	namespaces   []string // patterns, see nsctl.Selection
 	drainTimeout time.Duration
 	dryRun       bool
-	once         bool // with dryRun
 	gears        gears.Set
 
 	qps            float32
@@ -63,7 +62,6 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.IntVar(&o.each.Apps.ReplicaSetWorkers, "concurrent-replicaset-syncs", 5, "how many replica sets are processed at the same time")
 	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for work in progress")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and log what would be deleted; namespaces are examined immediately, without their grace period")
-	flags.BoolVar(&o.once, "once", false, "with --dry-run: print what a run would delete in the namespaces that are being deleted now, and exit")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook,deltafifo=inorder; the gears are "+strings.Join(gears.Names(), " "))
 
 	flags.Float32Var(&o.qps, "kube-api-qps", 20, "requests per second to the API server; the namespace controller takes 20 times this, as in kube-controller-manager; negative: no limit")
@@ -103,8 +101,6 @@ func (o *runOptions) check() error {
 		return fmt.Errorf("--namespace-sync-period must be positive, it is %v", o.each.Namespace.SyncPeriod)
 	case o.drainTimeout <= 0:
 		return fmt.Errorf("--shutdown-timeout must be positive, it is %v", o.drainTimeout)
-	case o.once && !o.dryRun:
-		return errors.New("--once needs --dry-run")
 	case o.qps == 0:
 		return errors.New("--kube-api-qps must not be 0; use a negative number for no limit")
 	case math.IsNaN(float64(o.qps)) || math.IsInf(float64(o.qps), 0):

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -55,7 +54,6 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{"run --kube-api-qps 0", `--kube-api-qps must not be 0`},
 		{"run --kube-api-qps nan", `--kube-api-qps takes a number, not NaN`},
 		{"run --kube-api-qps -inf", `--kube-api-qps takes a number, not -Inf`},
-		{"run --once", `--once needs --dry-run`},
 		{"run --as-group devs", `--as-group needs --as`},
 		{"run --kube-api-burst 0", `--kube-api-burst must be at least 1`},
 		{"run -v=-1", `-v must not be negative`},
@@ -150,17 +148,6 @@ func config(server, user, cluster string) string {
 func writeKubeconfig(t *testing.T, server, user string) string {
 	t.Helper()
 	return write(t, config(server, user, ""))
-}
-
-// redirected writes the kubeconfig of a server once more, with the address of what stands before
-// it.
-func redirected(t *testing.T, path string, front func(server *url.URL) http.Handler) string {
-	t.Helper()
-	server, err := url.Parse(clientOf(t, path).Config().Host)
-	require.NoError(t, err)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return write(t, strings.ReplaceAll(string(text), server.String(), serve(t, front(server))))
 }
 
 // login returns a user whose credentials come from an exec plugin; further fields of it end with a
@@ -328,49 +315,8 @@ func TestHelp(t *testing.T) { programtest.TestHelp(t, newRootCommand) }
 func TestTheDocumentationsCommandsParse(t *testing.T) {
 	found := programtest.TestDocumentation(t, newRootCommand, "../..")
 	for file, least := range map[string]int{
-		"README.md": 5, "running.md": 11, "observing.md": 5, "stuck-namespaces.md": 2,
+		"README.md": 5, "running.md": 10, "observing.md": 5, "stuck-namespaces.md": 2,
 	} {
 		assert.GreaterOrEqual(t, found[file], least, file)
 	}
-}
-
-func TestValuesAreCompleted(t *testing.T) {
-	kubeconfig := write(t, `{"apiVersion":"v1","kind":"Config","contexts":[{"name":"staging","context":{}},{"name":"live","context":{}}]}`)
-	tests := []struct {
-		words []string
-		want  []string
-	}{
-		{[]string{"run", "--controllers", ""}, []string{"*", "deployment-controller",
-			"garbage-collector-controller", "namespace-controller", "-namespace-controller",
-			"replicaset-controller"}},
-		{[]string{"run", "--watch-transport", ""}, []string{"http", "websocket"}},
-		{[]string{"run", "--log-format", "j"}, []string{"text", "json"}}, // the shell chooses
-		{[]string{"run", "--kubeconfig", kubeconfig, "--context", ""}, []string{"live", "staging"}},
-		{[]string{"run", "--kubeconfig", "/does/not/exist", "--context", ""}, []string{}},
-		{[]string{"run", "--namespace-sync-period", ""}, []string{}},
-		{[]string{"run", "--gears", ""}, []string{"fast", "textbook"}},
-		{[]string{"rbac", "--for", ""}, []string{"run", "why"}},
-		{[]string{"ver"}, []string{"version"}},
-	}
-	for _, test := range tests {
-		t.Run(strings.Join(test.words, " "), func(t *testing.T) {
-			assert.Equal(t, test.want, programtest.Complete(t, newRootCommand(), test.words...))
-		})
-	}
-}
-
-func TestContextsAreThoseOfKubectl(t *testing.T) {
-	kubeconfig := func(context string) string {
-		return write(t, `{"apiVersion":"v1","kind":"Config","contexts":[{"name":"`+context+`","context":{}}]}`)
-	}
-	complete := func() []string { return programtest.Complete(t, newRootCommand(), "run", "--context", "") }
-	one, home := kubeconfig("x"), t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("KUBECONFIG", one+string(filepath.ListSeparator)+kubeconfig("y"))
-	assert.Equal(t, []string{"x", "y"}, complete())
-
-	t.Setenv("KUBECONFIG", "")
-	require.NoError(t, os.Mkdir(filepath.Join(home, ".kube"), 0o700))
-	require.NoError(t, os.Rename(one, filepath.Join(home, ".kube", "config")))
-	assert.Equal(t, []string{"x"}, complete())
 }

@@ -85,7 +85,6 @@ Flags that "orrery run" also has mean the same here: give both the same values.`
 	}
 	options.addTo(command.Flags())
 	program.CompleteChoices(command)
-	program.Complete(command, "controllers", controllerCompletions()...)
 	return command
 }
 

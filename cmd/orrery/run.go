@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orrery/controller/gears"
 	"orrery/controller/leaderelection"
 	"orrery/controller/manager"
 	"orrery/internal/app/program"
@@ -35,12 +34,9 @@ in progress, hands over and exits; a second one exits at once. Flags that
 kube-controller-manager also has have the same meaning and default.
 
 Exit codes:
-  0    stopped by SIGTERM, with all work finished. With --once: no namespace is
-       being deleted
+  0    stopped by SIGTERM, with all work finished
   1    it could not start, lost the Lease, or was stopped by SIGTERM and could
-       not finish within --shutdown-timeout; the last line says why. With
-       --once: not all content could be read
-  2    with --once: a namespace is being deleted, and a run would work on it
+       not finish within --shutdown-timeout; the last line says why
   130  stopped by Ctrl-C: by the first after work in progress or
        --shutdown-timeout, by a second at once
 
@@ -55,9 +51,6 @@ Environment and files:
 
   # write nothing, and log what would be deleted
   orrery run --dry-run
-
-  # once, with a summary and an exit code for scripts
-  orrery run --dry-run --once
 
   # a given file and context, more workers, and a line for each request
   orrery run --kubeconfig ./admin.conf --context staging \
@@ -83,7 +76,8 @@ Environment and files:
 		},
 	}
 	options.addTo(command.Flags())
-	completeRun(command)
+	program.CompleteChoices(command)
+	program.CompleteFiles(command, "kubeconfig")
 	return command
 }
 
@@ -91,9 +85,6 @@ Environment and files:
 func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) (err error) {
 	if len(options.chosen) == 0 {
 		return errNothingToRun
-	}
-	if options.once {
-		options.observer.port = 0 // it ends too soon to be observed
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -139,13 +130,10 @@ func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) (er
 	if ctx.Err() != nil {
 		release()
 		logger.Info().Msg("stopped before it began")
-		return options.stoppedEarly(ctx)
+		return program.Stopped(ctx)
 	}
 	if err != nil {
 		return err
-	}
-	if options.once {
-		return lookOnce(ctx, client, options, logger, stdout)
 	}
 
 	p := &process{
@@ -173,14 +161,4 @@ func logFailure(logger *logs.Logger, err error) error {
 	}
 	logger.Error().Str("error", restclient.Redact(explain(err))).Msg("the run has failed")
 	return program.Exit(1)
-}
-
-// completeRun adds shell completion of the flags' values.
-func completeRun(command *cobra.Command) {
-	program.Complete(command, "controllers", controllerCompletions()...)
-	program.CompleteChoices(command)
-	program.Complete(command, "gears", gears.Fast, gears.Textbook)
-	program.Complete(command, "log-format", string(logs.Text)+"\tfor people", string(logs.JSON)+"\tfor machines")
-	program.Complete(command, "v", "0", "1", "2", "3")
-	completeCluster(command)
 }

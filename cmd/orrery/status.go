@@ -71,7 +71,7 @@ Exit codes:
 	program.SetUsageCode(command, statusUnknown)
 	options.addTo(command.Flags())
 	program.CompleteChoices(command)
-	completeCluster(command)
+	program.CompleteFiles(command, "kubeconfig")
 	return command
 }
 

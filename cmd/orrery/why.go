@@ -16,7 +16,9 @@ import (
 	"orrery/internal/why"
 	"orrery/internal/why/collect"
 	"orrery/restclient"
+	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
+	"orrery/wait"
 )
 
 // whyOptions are the flags of "orrery why". A flag that "orrery run" also has has the same meaning.
@@ -94,9 +96,7 @@ Exit codes; with -A the highest of 0, 2 and 3:
 	}
 	options.addTo(command.Flags())
 	program.CompleteChoices(command)
-	program.CompleteFiles(command, "save", "from")
-	program.Complete(command, "explain", why.IDs()...)
-	completeCluster(command)
+	program.CompleteFiles(command, "save", "from", "kubeconfig")
 	return command
 }
 
@@ -177,64 +177,123 @@ func (o *whyOptions) run(command *cobra.Command, args []string) error {
 		return err
 	}
 	defer end()
-	switch {
-	case o.all && o.watch:
-		return o.watchAll(ctx, stdout, client)
-	case o.all:
-		return o.judgeAll(ctx, stdout, client)
-	case o.watch:
-		return o.watchOne(ctx, stdout, client, args[0])
+	examine := func() ([]why.Evidence, error) { return o.collect(ctx, client, args) }
+	if o.watch {
+		return o.watchChanges(ctx, stdout, examine)
 	}
-	evidence, err := o.collect(ctx, client, args[0])
+	all, err := examine()
 	if err != nil {
 		return err
 	}
-	return o.judge(stdout, evidence)
-}
-
-// judge prints what the evidence proves. The error is the exit code.
-func (o *whyOptions) judge(stdout io.Writer, evidence why.Evidence) error {
 	if o.save != "" {
-		if err := evidence.Save(o.save); err != nil {
+		if err := all[0].Save(o.save); err != nil {
 			return err
 		}
 	}
-	report := why.Judge(evidence)
-	if err := o.print(stdout, report); err != nil {
+	return o.judge(stdout, all...)
+}
+
+// collect reads the evidence of the namespace in args, or of every terminating namespace.
+func (o *whyOptions) collect(ctx context.Context, client *restclient.Client, args []string) (all []why.Evidence, err error) {
+	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
+	if o.noWait {
+		options.Interval = -1
+	}
+	doing := "listing the namespaces"
+	if o.all {
+		all, err = collect.CollectAll(ctx, client, options)
+	} else {
+		doing = "reading the namespace"
+		all = make([]why.Evidence, 1)
+		all[0], err = collect.Collect(ctx, client, args[0], options)
+	}
+	if stopped := program.Stopped(ctx); stopped != nil {
+		return nil, stopped
+	}
+	if o.all && api.IsForbidden(err) {
+		return nil, fmt.Errorf("listing the namespaces is refused: %w; \"orrery rbac --for why --user NAME\" prints the role that it needs", err)
+	}
+	if err != nil {
+		return nil, &startError{doing: doing, server: client.Config().Host, err: err}
+	}
+	return all, nil
+}
+
+// judge prints what the evidence proves. The error is the exit code.
+func (o *whyOptions) judge(stdout io.Writer, all ...why.Evidence) error {
+	for i := range all {
+		all[i].Cluster = o.cluster()
+	}
+	reports := why.JudgeAll(all)
+	if err := o.print(stdout, reports); err != nil {
 		return fmt.Errorf("the output cannot be written: %w", err)
 	}
-	if report.ExitCode != why.ExitNotStuck {
-		return program.Exit(report.ExitCode)
+	if reports.ExitCode != why.ExitNotStuck {
+		return program.Exit(reports.ExitCode)
 	}
 	return nil
 }
 
-func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
-	report.UseCluster(o.cluster())
+func (o *whyOptions) print(stdout io.Writer, reports why.Reports) error {
+	var document any = reports
+	write := func() error { return reports.WriteText(stdout, program.Width(stdout)) }
+	if !o.all {
+		report := reports.Reports[0]
+		document = report
+		write = func() error { return report.WriteText(stdout, o.output == outputWide, program.Width(stdout)) }
+	}
 	switch o.output {
 	case outputJSON:
-		return why.WriteJSON(stdout, report)
+		return why.WriteJSON(stdout, document)
 	case outputYAML:
-		return why.WriteYAML(stdout, report)
+		return why.WriteYAML(stdout, document)
 	}
-	if err := report.WriteText(stdout, o.output == outputWide, program.Width(stdout)); err != nil {
+	if err := write(); err != nil {
 		return err
 	}
-	plan := why.Plan(report)
-	if o.fix && o.from != "" && o.cluster() == "" {
-		if _, err := fmt.Fprintln(stdout, "\nWithout --context, these commands act on your default cluster."); err != nil {
-			return err
+	plan := why.Plan(reports.Reports...)
+	switch {
+	case o.fix:
+		if o.from != "" && o.cluster() == "" {
+			if _, err := fmt.Fprintln(stdout, "\nWithout --context, these commands act on your default cluster."); err != nil {
+				return err
+			}
 		}
-	}
-	if o.fix || len(plan) == 0 {
 		return why.WritePlan(stdout, plan)
+	case o.all, len(plan) == 0:
+		return nil
 	}
-	subject := report.Namespace
+	subject := reports.Reports[0].Namespace
 	if o.from != "" {
 		subject = "--from " + why.Quoted(o.from)
 	}
 	_, err := fmt.Fprintf(stdout, "commands: %s --fix\n", o.again(subject))
 	return err
+}
+
+// watchChanges prints a line for each change of the reports, until no namespace is terminating.
+func (o *whyOptions) watchChanges(ctx context.Context, stdout io.Writer, examine func() ([]why.Evidence, error)) error {
+	for last := map[string]string{}; ; {
+		all, err := examine()
+		if err != nil {
+			return err
+		}
+		lines := why.JudgeAll(all).Changes(last)
+		if o.all && len(last) == 0 {
+			lines = append(lines, "no namespace is Terminating")
+		}
+		for _, line := range lines {
+			if _, err := fmt.Fprintln(stdout, time.Now().Format(time.TimeOnly), line); err != nil {
+				return fmt.Errorf("the output cannot be written: %w", err)
+			}
+		}
+		if len(last) == 0 {
+			return nil
+		}
+		if o.noWait && wait.Sleep(ctx, o.interval) != nil {
+			return program.Stopped(ctx)
+		}
+	}
 }
 
 // cluster returns the flags by which this command chose its cluster.
@@ -250,26 +309,6 @@ func (o *whyOptions) again(subject string) string {
 		again += " --as-group " + why.Quoted(group)
 	}
 	return again
-}
-
-// collect reads the evidence of a namespace.
-func (o *whyOptions) collect(ctx context.Context, client *restclient.Client, namespace string) (why.Evidence, error) {
-	evidence, err := collect.Collect(ctx, client, namespace, o.collectOptions())
-	if stopped := program.Stopped(ctx); stopped != nil {
-		return evidence, stopped
-	}
-	if err != nil {
-		return evidence, &startError{doing: "reading the namespace", server: client.Config().Host, err: err}
-	}
-	return evidence, nil
-}
-
-func (o *whyOptions) collectOptions() collect.Options {
-	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
-	if o.noWait {
-		options.Interval = -1
-	}
-	return options
 }
 
 // pluginName is the name of a file with this program that kubectl runs as its command

@@ -156,7 +156,7 @@ func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
 			f.Do = append(f.Do, doneAlready)
 		}
 	}
-	remove := kubectl("", "delete %s %s", hook.Resource, hook.Configuration)
+	remove := e.kubectl("", "delete %s %s", hook.Resource, hook.Configuration)
 	f.Do = append(f.Do,
 		fmt.Sprintf("exclude %s by a namespaceSelector in %s %s, and remove the exclusion when %s is gone (--fix prints both commands)",
 			e.Name, hook.Resource, hook.Configuration, e.Name),
@@ -180,7 +180,7 @@ func (e *Evidence) exclusion(hook *Webhook) []Remedy {
 	change := func(operator string) string {
 		list := fmt.Sprintf("(.webhooks[] | select(.name == %q) | .namespaceSelector.matchExpressions) %s %s",
 			hook.Name, operator, entry)
-		return kubectl("", "get %s %s -o json | jq %s | kubectl replace -f -", hook.Resource, hook.Configuration, list)
+		return e.kubectl("", "get %s %s -o json | jq %s | kubectl replace -f -", hook.Resource, hook.Configuration, list)
 	}
 	return []Remedy{{Command: change("+=")}, {Command: change("-="), When: whenGone}}
 }

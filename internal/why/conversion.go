@@ -122,7 +122,7 @@ func (e *Evidence) converterIsDown(f *Finding, name, text string) bool {
 	}
 	f.Do = []string{repair, "only if the versions have the same schema: set the strategy None"}
 	f.Remedies = append(f.Remedies, Remedy{
-		Command: kubectl("", "patch customresourcedefinitions %s --type=merge"+
+		Command: e.kubectl("", "patch customresourcedefinitions %s --type=merge"+
 			` -p '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'`, name),
 		When:  "only if the versions have the same schema",
 		Loses: "the settings of the conversion webhook, and the fields in which the versions differ",

@@ -100,7 +100,7 @@ func unavailable(e *Evidence, inside bool) []Finding {
 			f.doubt(b.Ready > 0 && isBack, "Service %s has %s by now: discovery may follow",
 				service.Service, words.Count(b.Ready, "ready endpoint"))
 		}
-		remove := kubectl("", "delete apiservice %s", service.Name)
+		remove := e.kubectl("", "delete apiservice %s", service.Name)
 		repair := fmt.Sprintf("repair Service %s (%s)", *service.Service, service.Reason)
 		move := "run the server in another namespace, and set spec.service of APIService " + service.Name + " to it"
 		if slices.Contains(e.Terminating, service.Service.Namespace) {

@@ -67,6 +67,9 @@ type Evidence struct {
 	// samples.
 	Requests int           `json:"requests"`
 	Took     time.Duration `json:"took"`
+
+	// Cluster has the flags by which kubectl finds the cluster, see [ClusterFlags]. It is not saved.
+	Cluster string `json:"-"`
 }
 
 // MaxKept limits the objects kept of one type. Objects that block are kept first.

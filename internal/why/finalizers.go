@@ -171,9 +171,9 @@ func (w Workload) bringBack(e *Evidence, f *Finding) {
 		return
 	}
 	do := fmt.Sprintf("find out why %s has no ready pod", w)
-	command := kubectl(w.Namespace, "describe %s %s", w.Kind, w.Name)
+	command := e.kubectl(w.Namespace, "describe %s %s", w.Kind, w.Name)
 	if w.Replicas == 0 && (w.Kind == "deployment" || w.Kind == "statefulset") { // kubectl scales no others
-		command = kubectl(w.Namespace, "scale %s --replicas=1", w.Kind+"/"+w.Name)
+		command = e.kubectl(w.Namespace, "scale %s --replicas=1", w.Kind+"/"+w.Name)
 		do = command
 	}
 	f.Do, f.Remedies = []string{do}, []Remedy{{Command: command}}

@@ -76,8 +76,8 @@ func assertNoCommand(t *testing.T, name string, evidence json.RawMessage, value 
 	if json.Unmarshal([]byte(strings.ReplaceAll(string(evidence), string(before), string(after))), &e) != nil {
 		return 0 // a time, for example
 	}
+	e.Cluster = "--context 'a b'"
 	report := why.Judge(e)
-	report.UseCluster("--context 'a b'")
 	for _, planned := range why.Plan(report) {
 		bare := inQuotes.ReplaceAllString(planned.Command, "")
 		assert.NotRegexp(t, `pwned|[\x00-\x1f"]|\$\(`, bare, "%s: %q is hostile: %s", name, value, planned.Command)

@@ -83,7 +83,9 @@ func checked(e *Evidence) Checked {
 func completed(e *Evidence, cause Cause, f Finding) Finding {
 	f.ID, f.Title = cause.ID, cause.Title
 	if len(f.Do) == 0 {
-		f.Do = cause.Do
+		for _, do := range cause.Do {
+			f.Do = append(f.Do, e.inCluster(literal(do)))
+		}
 	}
 	if len(f.DoNot) == 0 && cause.DoNot != "" {
 		f.DoNot = []string{cause.DoNot}

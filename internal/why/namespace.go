@@ -121,7 +121,7 @@ func foreignTokens(e *Evidence) []Finding {
 		}
 		f.doubt(tokenOwners[token] != "", "whether %s runs was not looked for", tokenOwners[token])
 		f.Remedies = append(f.Remedies, Remedy{
-			Command: kubectl("", "get namespace %s -o json | jq %s | kubectl replace --raw "+
+			Command: e.kubectl("", "get namespace %s -o json | jq %s | kubectl replace --raw "+
 				"/api/v1/namespaces/%s/finalize -f -",
 				e.Name, fmt.Sprintf(".spec.finalizers -= [%q]", token), e.Name),
 			Loses: StaysBehind + "what the owner of " + token +

@@ -62,9 +62,9 @@ func onLostNode(e *Evidence) []Finding {
 			f.Says = fmt.Sprintf("%s did not end in time on node %s, which is not ready",
 				words.Count(len(pods), "pod"), name)
 			f.lack(nil, "the kubelet of %s answers, and may still end its pods: the node's conditions say what it lacks", name)
-			f.Do = []string{"repair what the node's conditions name: " + kubectl("", "describe node %s", name)}
+			f.Do = []string{"repair what the node's conditions name: " + e.kubectl("", "describe node %s", name)}
 		default:
-			taint := kubectl("", "taint nodes %s "+outOfService, name)
+			taint := e.kubectl("", "taint nodes %s "+outOfService, name)
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, node.Ready, clock(node.Since))
 			f.Says = fmt.Sprintf("%s cannot end, because node %s does not answer", words.Count(len(pods), "pod"), name)
 			f.unread(e.NodeLeases.Failed, "whether its kubelet renews its Lease could not be read")

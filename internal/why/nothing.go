@@ -74,5 +74,5 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 		}
 	}
 	f.Proof = append(f.Proof, refusals...)
-	return []Finding{completed(&Evidence{}, cause, f)}
+	return []Finding{completed(&Evidence{Cluster: e.Cluster}, cause, f)}
 }

@@ -66,69 +66,40 @@ func ClusterFlags(kubeconfig, context string) string {
 // after a colon or semicolon.
 var forCluster = lazyPattern(`(^|[:;|] )(kubectl|orrery run|orrery why)( |$)`)
 
-// UseCluster puts flags that name the cluster into every command of the report: without them, a
-// command would act on the default cluster.
-func (r *Report) UseCluster(flags string) {
-	if flags == "" {
-		return
+// inCluster puts the flags that name the cluster into every command of a text of this package:
+// without them, a command would act on the default cluster.
+func (e *Evidence) inCluster(text literal) string {
+	if e.Cluster == "" {
+		return string(text)
 	}
-	with := func(text string) string { return withFlags(text, flags) }
-	r.Findings = slices.Clone(r.Findings) // a copy of the report stays as it is
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		f.Do, f.Remedies = slices.Clone(f.Do), slices.Clone(f.Remedies)
-		for j := range f.Do {
-			f.Do[j] = with(f.Do[j])
-		}
-		for j := range f.Remedies {
-			f.Remedies[j].Command = with(f.Remedies[j].Command)
-		}
-	}
+	return forCluster().ReplaceAllString(string(text), "${1}${2} "+strings.ReplaceAll(e.Cluster, "$", "$$")+"${3}")
 }
 
-// literal is a text that stands in this program, or that a caller has quoted. A string that came
-// from a server cannot become one by itself.
+// literal is a text that stands in this program. A string that came from a server cannot become one
+// by itself.
 type literal string
-
-// withFlags puts flags into the commands of a text, and leaves alone what stands in quotes.
-func withFlags(text, flags string) string {
-	var out strings.Builder
-	for text != "" {
-		open := quoted().FindStringIndex(text)
-		if open == nil {
-			open = []int{len(text), len(text)}
-		}
-		out.WriteString(forCluster().ReplaceAllString(text[:open[0]],
-			"${1}${2} "+strings.ReplaceAll(flags, "$", "$$")+"${3}"))
-		out.WriteString(text[open[0]:open[1]])
-		text = text[open[1]:]
-	}
-	return out.String()
-}
-
-// quoted matches what [Quoted] has quoted: an apostrophe within a word of a sentence opens nothing.
-var quoted = lazyPattern(`\B'[^']*'(?:\\''[^']*')*`)
 
 // kubectl returns a command line. Each %s of the form is one word, which is quoted: whatever a
 // server calls an object, it stays a word. A word that looks like a flag is joined with the one
 // before it, as type/name.
-func kubectl(namespace string, form literal, words ...string) string {
-	parts := []string{"kubectl"}
+func (e *Evidence) kubectl(namespace string, form literal, words ...string) string {
+	program := strings.TrimSuffix("kubectl "+e.Cluster, " ")
+	parts := []string{program}
 	if namespace != "" {
 		parts = append(parts, "-n", Quoted(namespace))
 	}
 	for part := range strings.SplitSeq(string(form), " ") {
-		if !strings.Contains(part, "%s") {
-			parts = append(parts, part)
+		if part == "kubectl" { // after a pipe
+			part = program
+		} else if part == "%s" && strings.HasPrefix(words[0], "-") {
+			parts[len(parts)-1] += "/" + Quoted(words[0])
+			words = words[1:]
 			continue
+		} else if strings.Contains(part, "%s") {
+			part = strings.Replace(part, "%s", Quoted(words[0]), 1)
+			words = words[1:]
 		}
-		word := Quoted(words[0])
-		if part == "%s" && strings.HasPrefix(words[0], "-") {
-			parts[len(parts)-1] += "/" + word
-		} else {
-			parts = append(parts, strings.Replace(part, "%s", word, 1))
-		}
-		words = words[1:]
+		parts = append(parts, part)
 	}
 	return strings.Join(parts, " ")
 }
@@ -152,7 +123,7 @@ func (f *Finding) offerRelease(e *Evidence, h Held, when string, ifProven bool) 
 	if h.Type == namespaceType {
 		namespace = ""
 	}
-	command := kubectl(namespace, "patch %s %s --type=json -p %s", h.Type.Name(), h.Object.Name,
+	command := e.kubectl(namespace, "patch %s %s --type=json -p %s", h.Type.Name(), h.Object.Name,
 		removal(h.Object, h.Finalizer))
 	f.Remedies = append(f.Remedies, Remedy{Command: command, When: when, Loses: h.loses(), ifProven: ifProven})
 }
@@ -189,28 +160,28 @@ func isQuoted(resource string) bool { return strings.HasPrefix(resource, `"`) }
 func (e *Evidence) commands(f *Finding) []string {
 	switch f.ID {
 	case "C19", "C17":
-		return []string{"kubectl -n kube-system get pods -l component=kube-controller-manager",
-			"kubectl -n kube-system get leases"}
+		return []string{e.kubectl(managerNamespace, "get pods -l component=kube-controller-manager"),
+			e.kubectl(managerNamespace, "get leases")}
 	case "C20":
-		return []string{kubectl("", "get namespace %s -o yaml --show-managed-fields", e.Name)}
+		return []string{e.kubectl("", "get namespace %s -o yaml --show-managed-fields", e.Name)}
 	case "C21":
-		return []string{"kubectl get clusterrole,clusterrolebinding system:controller:namespace-controller -o yaml"}
+		return []string{e.kubectl("", "get clusterrole,clusterrolebinding system:controller:namespace-controller -o yaml")}
 	case "C07", "C08":
 		if !e.Webhooks.Known() && strings.HasSuffix(f.Culprit.Resource, "webhookconfigurations") {
-			return []string{"kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"}
+			return []string{e.kubectl("", "get validatingwebhookconfigurations,mutatingwebhookconfigurations")}
 		}
 	case "C11":
 		if e.node(f.Culprit.Name) == nil {
-			return []string{"kubectl get nodes", kubectl(e.Name, "get pods -o wide")}
+			return []string{e.kubectl("", "get nodes"), e.kubectl(e.Name, "get pods -o wide")}
 		}
 	case "C10", "C27":
-		return []string{kubectl("", "get namespace %s -w", e.Name)}
+		return []string{e.kubectl("", "get namespace %s -w", e.Name)}
 	case "C22", "C23", "C28":
-		return []string{kubectl(f.Culprit.Namespace, "get %s -o yaml --show-managed-fields", f.Culprit.Resource)}
+		return []string{e.kubectl(f.Culprit.Namespace, "get %s -o yaml --show-managed-fields", f.Culprit.Resource)}
 	case notStuckID:
 		return nil
 	case missingRightsID:
-		return []string{"kubectl auth whoami", "orrery rbac --for why --user NAME | kubectl apply -f -"}
+		return []string{e.kubectl("", "auth whoami"), e.inCluster("orrery rbac --for why --user NAME | kubectl apply -f -")}
 	}
-	return []string{kubectl(f.Culprit.Namespace, "describe %s %s", f.Culprit.Resource, f.Culprit.Name)}
+	return []string{e.kubectl(f.Culprit.Namespace, "describe %s %s", f.Culprit.Resource, f.Culprit.Name)}
 }

@@ -103,15 +103,15 @@ func (r Report) State() string {
 }
 
 // Changes returns a line for each namespace whose state is not that of last, which it brings up to
-// date.
+// date: it has the namespaces that are terminating.
 func (r Reports) Changes(last map[string]string) (lines []string) {
 	there := map[string]bool{}
 	for _, report := range r.Reports {
-		if report.Verdict == Absent {
-			continue
-		}
 		there[report.Namespace] = true
-		if state := report.State(); state != last[report.Namespace] {
+		if report.Verdict == Absent || report.Verdict == Active {
+			lines = append(lines, report.Sentence)
+			delete(last, report.Namespace)
+		} else if state := report.State(); state != last[report.Namespace] {
 			lines = append(lines, report.Sentence)
 			last[report.Namespace] = state
 		}
@@ -121,9 +121,6 @@ func (r Reports) Changes(last map[string]string) (lines []string) {
 			lines = append(lines, fmt.Sprintf("namespace %q is gone", name))
 			delete(last, name)
 		}
-	}
-	if len(there) == 0 {
-		lines = append(lines, "no namespace is Terminating")
 	}
 	return lines
 }

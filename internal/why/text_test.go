@@ -63,17 +63,15 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 
 // The flags of the cluster go to the programs of a command, and not to names that are equal.
 func TestTheClusterOfACommandWithTheNameOfAProgram(t *testing.T) {
-	r := why.Report{Findings: []why.Finding{{
-		Do: []string{"scale it: kubectl -n kubectl scale deployment/a", "run orrery run; or kubectl"},
-		Remedies: []why.Remedy{{Command: "kubectl -n kubectl get namespace kubectl -o json | " +
-			"jq '.a == \"kubectl\"' | kubectl replace -f -"}},
-	}}}
-	r.UseCluster("--context c")
-	assert.Equal(t, []string{"scale it: kubectl --context c -n kubectl scale deployment/a",
-		"run orrery run; or kubectl"},
-		r.Findings[0].Do)
-	assert.Equal(t, "kubectl --context c -n kubectl get namespace kubectl -o json | "+
-		"jq '.a == \"kubectl\"' | kubectl --context c replace -f -", r.Findings[0].Remedies[0].Command)
+	e := calm(plain(typeOf("", "configmaps", object("kubectl", "example.com/x"))))
+	e.Name, e.Cluster = "kubectl", "--context c"
+	found := find(why.Judge(e), "C04")
+	assert.Equal(t, "kubectl --context c -n kubectl describe configmaps kubectl", found.Remedies[0].Command)
+	e = evidence(entries(nil, []string{"kubectl"}))
+	e.Cluster = "--context c"
+	found = find(why.Judge(e), "C18")
+	assert.Equal(t, "kubectl --context c get namespace shop -o json | jq '.spec.finalizers -= [\"kubectl\"]' | "+
+		"kubectl --context c replace --raw /api/v1/namespaces/shop/finalize -f -", found.Remedies[1].Command)
 }
 
 // What another cause or object needs is a remedy of its own. Safe ones come first, with the losses
@@ -116,13 +114,13 @@ func TestChanges(t *testing.T) {
 	stuck, last := evidence(terminating(contentFailure, "x")), map[string]string{}
 	gone := stuck
 	gone.Second = &why.Sample{At: later}
-	ends := []string{`namespace "shop" is gone`, "no namespace is Terminating"}
 	assert.Equal(t, []string{why.Judge(stuck).Sentence}, why.JudgeAll([]why.Evidence{stuck}).Changes(last))
 	assert.Empty(t, why.JudgeAll([]why.Evidence{stuck}).Changes(last))
-	assert.Equal(t, ends, why.JudgeAll([]why.Evidence{gone}).Changes(last))
+	assert.Equal(t, []string{`namespace "shop" was removed while it was examined`},
+		why.JudgeAll([]why.Evidence{gone}).Changes(last))
 	assert.Empty(t, last)
 	why.JudgeAll([]why.Evidence{stuck}).Changes(last)
-	assert.Equal(t, ends, why.JudgeAll(nil).Changes(last))
+	assert.Equal(t, []string{`namespace "shop" is gone`}, why.JudgeAll(nil).Changes(last))
 	assert.Empty(t, last)
 }
 

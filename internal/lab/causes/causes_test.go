@@ -80,7 +80,8 @@ func TestCause(t *testing.T) {
 		for _, other := range report.Findings {
 			assert.True(t, other.ID == f.ID || other.Certainty != why.Proven || slices.Contains(f.Also, other.ID), "%s is named as well\n%s", other.ID, shown)
 		}
-		assertCommands(t, report)
+		evidence.Cluster = "--context c"
+		assertCommands(t, why.Judge(evidence))
 		assertSaved(t, evidence, report)
 		assertUpstreamForm(t, f, evidence)
 	})
@@ -90,7 +91,6 @@ func TestCause(t *testing.T) {
 // none.
 func assertCommands(t *testing.T, report why.Report) {
 	t.Helper()
-	report.UseCluster("--context c")
 	for _, finding := range report.Findings {
 		for _, remedy := range finding.Remedies {
 			for _, program := range []string{"kubectl ", "orrery why ", "orrery run"} {
