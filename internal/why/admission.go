@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -142,29 +141,17 @@ func webhookUnreachable(e *Evidence) []Finding {
 	return findings
 }
 
-// hookIsDown adds why a webhook cannot be called, and what to do about it. It returns false if its
+// hookIsDown adds why a webhook cannot be called, and the commands that help. It returns false if its
 // server is back.
 func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
-	repair, down := e.unreachable(f, hook.Service, hook.URL, text, hook.Resource+" "+hook.Configuration)
-	if !down {
+	if !e.unreachable(f, hook.Service, text) {
 		return false
 	}
 	f.lackPass(e, hook.Resource+" "+hook.Configuration, hook.Changed)
-	if repair != "" {
-		f.Do = []string{repair}
-		if hook.Service == nil {
-			f.Do = append(f.Do, doneAlready)
-		}
-	}
-	remove := e.kubectl("", "delete %s %s", hook.Resource, hook.Configuration)
-	f.Do = append(f.Do,
-		fmt.Sprintf("exclude %s by a namespaceSelector in %s %s, and remove the exclusion when %s is gone (--fix prints both commands)",
-			e.Name, hook.Resource, hook.Configuration, e.Name),
-		"if the add-on is uninstalled: "+remove,
-	)
 	f.Remedies = append(append(f.Remedies, e.exclusion(hook)...), Remedy{
-		Command: remove, When: "only if the add-on is uninstalled",
-		Loses: "what its webhooks check or set, in the whole cluster",
+		Command: e.kubectl("", "delete %s %s", hook.Resource, hook.Configuration),
+		When:    "only if the add-on is uninstalled",
+		Loses:   "what its webhooks check or set, in the whole cluster",
 	})
 	return true
 }
@@ -196,9 +183,6 @@ func admissionDenies(e *Evidence) []Finding {
 			says := cmp.Or(reason, "without explanation")
 			f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, says)
 			f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, says)
-			if reason != "" {
-				f.Do = []string{fmt.Sprintf("do what the webhook asks for: %s", reason), doneAlready}
-			}
 			findings = append(findings, f)
 		}
 	}
@@ -216,11 +200,6 @@ func admissionDenies(e *Evidence) []Finding {
 	return findings
 }
 
-// doneAlready is advice against an obstacle that only the condition shows, which is as old as the
-// last pass.
-var doneAlready = "if that is done already: wait for the controller's next pass, which comes within " +
-	words.Duration(backOffCap)
-
 func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok bool) {
 	f = Finding{Culprit: Reference{Resource: "validatingadmissionpolicies", Name: policy}}
 	f.Says = fmt.Sprintf("the admission policy %s denies the deletion: %s", policy, reason)
@@ -229,11 +208,6 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 		by += " with binding " + binding
 	}
 	f.saw(1, e.Namespace.Request, "ContentFailure: policy %s: %s", by, reason)
-	f.Do = []string{"do what the policy asks for: " + reason, doneAlready}
-	if strings.HasPrefix(reason, "failed to configure ") || strings.Contains(reason, "resulted in error") {
-		f.Do[0] = fmt.Sprintf("correct policy %s, or restore the parameter object of its binding: it cannot decide, "+
-			"and then denies", policy)
-	}
 	if !e.Policies.Known() {
 		f.lack(e.Policies.unread(), "the admission policies could not be read")
 		return f, true

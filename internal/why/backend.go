@@ -1,8 +1,6 @@
 package why
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,30 +28,21 @@ func callFailed(text string) bool {
 // isLate reports whether the error of a call is one of the time limit.
 func isLate(text string) bool { return strings.Contains(text, "context deadline exceeded") }
 
-// unreachable adds to a finding why the server of a webhook cannot be called, and returns how to
-// repair it; "" if nothing can be repaired in the terminating namespace. service is nil for a
-// server at a URL. text is the error of a call, or "". configuration is the object that has the
-// webhook. down is false if the server is back.
-func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configuration string) (repair string, down bool) {
+// unreachable adds to a finding why the server of a webhook cannot be called. service is nil for a
+// server at a URL. text is the error of a call, or "". It returns false if the server is back.
+func (e *Evidence) unreachable(f *Finding, service *Service, text string) bool {
 	called := callFailed(text) // whatever is seen of the server
 	if service == nil {
 		f.doubt(!called, "the webhook has a URL, which was not called")
-		return fmt.Sprintf("repair the server at %s, or correct the URL or the caBundle in %s",
-			cmp.Or(url, "the webhook's URL"), configuration), true
+		return true
 	}
 	if b := e.backend(*service); called && b != nil && b.Failed == nil && b.Ready > 0 {
 		f.lackPass(e, "Service "+service.String(), b.Changed)
 		f.saw(1, b.Request, "Service %s has %s, and calls of it fail", service, words.Count(b.Ready, "ready endpoint"))
-		return fmt.Sprintf("repair what the error says: the pods of Service %s (their log, a NetworkPolicy), or the "+
-			"certificate, caBundle, port, path or timeoutSeconds in %s", service, configuration), true
+		return true
 	}
-	if down, known := e.backendDown(f, *service); known && !down {
-		return "", false
-	}
-	if service.Namespace == e.Name {
-		return "", true // no pod can start in it
-	}
-	return e.bringBack(*service), true
+	down, known := e.backendDown(f, *service)
+	return down || !known
 }
 
 // lackPass adds to a finding from a condition that something was changed after that was written,
@@ -125,15 +114,4 @@ func (f *Finding) lackStart(e *Evidence, b *Backend) {
 	f.doubt(b.Ready == 0 && b.Coming > 0 && age < startsWithin,
 		"Service %s has %s without Ready, changed %s ago: a server may be starting",
 		b.Service, words.Count(b.Coming, "endpoint"), words.Duration(age))
-}
-
-// bringBack says how to bring the server behind a Service back.
-func (e *Evidence) bringBack(service Service) string {
-	if slices.Contains(e.Terminating, service.Namespace) {
-		return fmt.Sprintf("run the server behind Service %s in another namespace, and name its Service there: %s is terminating, too", service, service.Namespace)
-	}
-	if b := e.backend(service); b != nil && b.Failed == nil && !b.Exists {
-		return fmt.Sprintf("create Service %s and the pods behind it again", service)
-	}
-	return fmt.Sprintf("bring the pods behind Service %s back", service)
 }

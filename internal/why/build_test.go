@@ -244,7 +244,7 @@ func rule(operation, group, resource string) []why.Rule {
 // hook is a webhook of a validating configuration, with a server.
 func hook(configuration, name string, server why.Service, rules []why.Rule) why.Webhook {
 	return why.Webhook{Resource: "validatingwebhookconfigurations", Configuration: configuration, Name: name,
-		FailurePolicy: "Fail", Service: &server, Rules: rules}
+		FailurePolicy: "Fail", ClientConfig: why.ClientConfig{Service: &server}, Rules: rules}
 }
 
 // bound is a policy with its binding.
@@ -315,11 +315,6 @@ func workflow() why.Evidence {
 	e := orphan("workflows", "argoproj.io", "workflows.argoproj.io/artifact-gc", "", w)
 	refuse(&e, w)
 	return e
-}
-
-// also says which namespaces are terminating, too.
-func also(namespaces ...string) func(*why.Evidence) {
-	return func(e *why.Evidence) { e.Terminating = append(namespaces, "shop") }
 }
 
 // application has been waiting for Argo CD, which is at work, for three days.
@@ -455,7 +450,8 @@ var converter = why.Service{Namespace: "a", Name: "b"}
 // unconverted is a namespace with a type whose conversion webhook has no server.
 func unconverted() why.Evidence {
 	e := plain(unread("g.io", "things", 500, "conversion webhook for g.io/v1, Kind=Thing failed: Post: refused"))
-	e.Definitions = answered("GET crds", why.Definition{Type: "things.g.io", Kind: "Thing", Converter: &converter})
+	e.Definitions = answered("GET crds", why.Definition{Type: "things.g.io", Kind: "Thing",
+		Converter: why.ClientConfig{Service: &converter}})
 	e.Backends = []why.Backend{absent(converter)}
 	return e
 }

@@ -1,7 +1,6 @@
 package why
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,8 +33,6 @@ func definitionGoes(e *Evidence) []Finding {
 		for _, h := range held {
 			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
 			f.lackOwner(e, h)
-			f.Do = append(f.Do, fmt.Sprintf("find out why %s does not remove %s from %s/%s",
-				cmp.Or(h.Keeper().Name, "its owner"), h.Finalizer, t.Name(), h.Object.Name))
 			f.Remedies = append(f.Remedies, Remedy{Command: e.kubectl(e.Name, "describe %s %s", t.Name(), h.Object.Name)})
 		}
 		findings = append(findings, f)
@@ -103,9 +100,6 @@ func dependents(e *Evidence) []Finding {
 		f.Culprit = Reference{Resource: t.Name(), Namespace: e.Name, Name: leaf.Name}
 		f.Says = fmt.Sprintf("%s/%s waits for its dependent %s/%s", h.Type.Name(), h.Object.Name, t.Name(), leaf.Name)
 		f.saw(1, t.Request, "%s/%s has %s", t.Name(), leaf.Name, listed(own))
-		describe := e.kubectl(e.Name, "describe %s %s", t.Name(), leaf.Name)
-		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04",
-			listed(own), t.Name(), leaf.Name, describe)}
 		for _, finalizer := range own {
 			f.lackOwner(e, Held{t, finalizer, leaf})
 		}

@@ -103,8 +103,6 @@ func withoutConditions(e *Evidence, f Finding) []Finding {
 		f.lack(nil, "no controller is known to be dead or switched off: one may be slow, be refused, or not be seen")
 		f.unread(e.Leases.Failed, "whether a controller is alive by its Lease could not be seen")
 		f.unread(e.Managers.Failed, "whether a pod of %s is ready could not be seen", managerName)
-		f.Do = []string{"start kube-controller-manager with its namespace-controller, if none runs",
-			"otherwise read the controller's log: it says what refuses or delays its requests"}
 	}
 	return []Finding{f}
 }

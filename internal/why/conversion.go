@@ -103,7 +103,7 @@ func (e *Evidence) converterIsDown(f *Finding, name, text string) bool {
 	if definition == nil {
 		return false
 	}
-	service, url := definition.Converter, definition.ConverterURL
+	service, url := definition.Converter.Service, definition.Converter.URL
 	switch {
 	case service != nil:
 		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, Service %s", name, service)
@@ -112,15 +112,9 @@ func (e *Evidence) converterIsDown(f *Finding, name, text string) bool {
 	default:
 		return false
 	}
-	repair, down := e.unreachable(f, service, url, text, "CustomResourceDefinition "+name)
-	switch {
-	case !down:
+	if !e.unreachable(f, service, text) {
 		return false
-	case repair == "":
-		repair = fmt.Sprintf("run the conversion webhook in another namespace, and set spec.conversion.webhook.clientConfig.service of "+
-			"CustomResourceDefinition %s to it", name)
 	}
-	f.Do = []string{repair, "only if the versions have the same schema: set the strategy None"}
 	f.Remedies = append(f.Remedies, Remedy{
 		Command: e.kubectl("", "patch customresourcedefinitions %s --type=merge"+
 			` -p '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'`, name),

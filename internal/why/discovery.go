@@ -100,19 +100,14 @@ func unavailable(e *Evidence, inside bool) []Finding {
 			f.doubt(b.Ready > 0 && isBack, "Service %s has %s by now: discovery may follow",
 				service.Service, words.Count(b.Ready, "ready endpoint"))
 		}
-		remove := e.kubectl("", "delete apiservice %s", service.Name)
-		repair := fmt.Sprintf("repair Service %s (%s)", *service.Service, service.Reason)
-		move := "run the server in another namespace, and set spec.service of APIService " + service.Name + " to it"
-		if slices.Contains(e.Terminating, service.Service.Namespace) {
-			repair = fmt.Sprintf("%s: %s is terminating, too", move, service.Service.Namespace)
-		}
 		if inside {
 			f.Says = fmt.Sprintf("%s cannot be discovered: its server is behind a Service of %s itself, which is deleted", groupVersion, e.Name)
-			repair = move
 		}
-		f.Do = []string{repair, "⚠ if the add-on is uninstalled, and its API has no data of its own: " + remove}
-		loses := groupVersion + " in the whole cluster until its add-on is installed again, and strands what its server stores"
-		f.Remedies = append(f.Remedies, Remedy{Command: remove, Loses: loses})
+		f.Remedies = append(f.Remedies, Remedy{
+			Command: e.kubectl("", "delete apiservice %s", service.Name),
+			Loses: groupVersion + " in the whole cluster until its add-on is installed again, and strands what its " +
+				"server stores",
+		})
 		findings = append(findings, f)
 	}
 	return findings
@@ -155,10 +150,8 @@ func staleDiscovery(e *Evidence) []Finding {
 		f := undiscoveredFinding(e, groupVersion)
 		f.Culprit = Reference{Resource: apiServices, Name: service.Name}
 		server := "kube-apiserver itself"
-		f.Do = []string{"restart kube-apiserver: it serves " + groupVersion + " itself"}
 		if service.Service != nil {
-			server = service.Service.String()
-			f.Do = []string{fmt.Sprintf("restart the server behind Service %s; if that does not help, restart kube-apiserver", server)}
+			server = "Service " + service.Service.String()
 		}
 		f.Says = fmt.Sprintf("the server's discovery of %s is stale although %s answers", groupVersion, server)
 		f.saw(1, e.APIServices.Request, "APIService %s: Available=True %s", service.Name, service.Reason)

@@ -12,7 +12,7 @@ import (
 )
 
 // EvidenceVersion is the format of saved evidence.
-const EvidenceVersion = "orrery/why-evidence.v1"
+const EvidenceVersion = "orrery/why-evidence.v2"
 
 // Evidence is what the server answered about one namespace. It is plain data. Of the namespace's
 // objects it has names, times, finalizers and owners. Of the cluster it may have the images and
@@ -28,8 +28,7 @@ type Evidence struct {
 	// Namespace is nil if it does not exist or may not be read; Refused says which.
 	Namespace *Namespace `json:"namespace,omitempty"`
 	Refused   *Failure   `json:"refused,omitempty"`
-	// Terminating are the names of the terminating namespaces, if the examined one does not exist,
-	// or if a program may have to be brought back.
+	// Terminating are the names of the terminating namespaces, if the examined one does not exist.
 	Terminating []string `json:"terminating,omitempty"`
 	// Unlisted is why they could not be listed.
 	Unlisted *Failure `json:"unlisted,omitempty"`

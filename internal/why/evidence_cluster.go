@@ -36,10 +36,8 @@ type Definition struct {
 	// object was read.
 	Type string `json:"type"`
 	Kind string `json:"kind,omitempty"`
-	// Converter is the Service of its conversion webhook, ConverterURL the URL of one without a
-	// Service.
-	Converter    *Service `json:"converter,omitempty"`
-	ConverterURL string   `json:"converterURL,omitempty"`
+	// Converter is where its conversion webhook is; empty without one.
+	Converter ClientConfig `json:"converter,omitzero"`
 	// Changed is when it was last written, its status apart, if the whole object was read.
 	Changed time.Time `json:"changed,omitzero"`
 }
@@ -82,15 +80,20 @@ type Probe struct {
 	Failed       *Failure `json:"failed,omitempty"`
 }
 
-// Webhook is one webhook of a configuration.
+// ClientConfig says where the server of a webhook is: behind a Service, or at a URL.
+type ClientConfig struct {
+	Service *Service `json:"service,omitempty"`
+	URL     string   `json:"url,omitempty"`
+}
+
+// Webhook is one webhook of a configuration, with the API's names of its fields.
 type Webhook struct {
 	// Resource is validatingwebhookconfigurations or mutatingwebhookconfigurations.
-	Resource      string   `json:"resource"`
-	Configuration string   `json:"configuration"`
-	Name          string   `json:"name"`
-	FailurePolicy string   `json:"failurePolicy,omitempty"`
-	Service       *Service `json:"service,omitempty"` // nil: it has a URL
-	URL           string   `json:"url,omitempty"`
+	Resource      string `json:"resource"`
+	Configuration string `json:"configuration"`
+	Name          string `json:"name"`
+	FailurePolicy string `json:"failurePolicy,omitempty"`
+	ClientConfig  `json:"clientConfig,omitzero"`
 	Rules         []Rule   `json:"rules,omitempty"`
 	NamespaceOnly Selector `json:"namespaceSelector,omitzero"`
 	// Narrowed: it has an objectSelector or matchConditions, and may not be asked about each
@@ -115,17 +118,17 @@ type Policy struct {
 	Changed time.Time `json:"changed,omitzero"`
 }
 
-// Rule selects requests.
+// Rule selects requests, with the API's names of its fields.
 type Rule struct {
 	Operations []string `json:"operations"`
-	Groups     []string `json:"groups"`
+	Groups     []string `json:"apiGroups"`
 	Resources  []string `json:"resources"`
 }
 
-// Selector is a label selector.
+// Selector is a label selector, with the API's names of its fields.
 type Selector struct {
-	Labels      map[string]string `json:"labels,omitempty"`
-	Expressions []Expression      `json:"expressions,omitempty"`
+	Labels      map[string]string `json:"matchLabels,omitempty"`
+	Expressions []Expression      `json:"matchExpressions,omitempty"`
 }
 
 // Expression is a requirement of a label selector.

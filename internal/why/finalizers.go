@@ -64,40 +64,27 @@ func ownerless(id string) func(e *Evidence) []Finding {
 	}
 }
 
-// adviseOnOwner says what a finalizer waits for, and how its owner can remove it.
+// adviseOnOwner says what a finalizer waits for, and offers the commands that help.
 func (f *Finding) adviseOnOwner(e *Evidence, h Held, id string) {
 	keeper := h.Keeper()
 	waiting := h.Type.waiting(h.Type.Finalizers[h.Finalizer])
 	away := f.Owner != nil && f.Owner.State.away()
-	stopped := e.stoppedOwner(h, keeper.Name)
 	f.Says = fmt.Sprintf("%s for the owner of %s", waiting, h.Finalizer)
 	if away {
 		f.Says = fmt.Sprintf("%s; %s", f.removes(h), waiting)
 	}
-	switch {
-	case keeper.Controller != "":
-		f.Do = []string{fmt.Sprintf("start kube-controller-manager with its %s", keeper.Controller)}
-		if !away {
-			f.Do[0] += ", if it does not run"
-		}
+	if keeper.Controller != "" {
 		return
-	case away && id == "C05":
+	}
+	if away && id == "C05" {
 		f.Says = fmt.Sprintf("every account that may update %s is in %s itself, and %s for %s", h.Type.Name(), e.Name,
 			waiting, f.Owner.Name)
-		f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
 		f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
-	case stopped != nil:
-		stopped.bringBack(e, f)
-	case away:
-		f.Do = []string{fmt.Sprintf("see whether %s runs elsewhere, such as outside this cluster; if not, "+
-			"install it again "+
-			"until the objects are gone", f.Owner.Name)}
-	case id != "C15":
-		f.Do = []string{fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer)}
+	} else if stopped := e.stoppedOwner(h, keeper.Name); stopped != nil {
+		f.Remedies = []Remedy{{Command: stopped.bringBack(e)}}
 	}
 	switch {
 	case away:
-		f.Do = append(f.Do, h.lastResort())
 		f.offerRelease(e, h, "", true)
 	case f.Owner == nil:
 		e.sawTraces(f, h)
@@ -150,33 +137,18 @@ func (e *Evidence) offerWithoutOwner(f *Finding, h Held) {
 	if !still || !known || h.Object.Deleted.IsZero() || e.age() < backOffCap || e.runningWriter(h) {
 		return
 	}
-	f.Do = append(f.Do, h.lastResort())
 	f.offerRelease(e, h, ifOwnerStaysAway, false)
-}
-
-// lastResort is advice to remove the finalizer without its owner.
-func (h Held) lastResort() string {
-	return fmt.Sprintf("⚠ if it does not come back: remove %s from %s/%s; %s",
-		h.Finalizer, h.Type.Name(), h.Object.Name, h.loses())
 }
 
 // ifOwnerStaysAway is When of the removal of a finalizer whose owner has no known name.
 const ifOwnerStaysAway = "only if its owner, which is not known, does not come back"
 
-// bringBack advises in a finding to bring a workload back that has no ready pod, with the command
-// for it. No pod starts in a terminating namespace.
-func (w Workload) bringBack(e *Evidence, f *Finding) {
-	if slices.Contains(e.Terminating, w.Namespace) {
-		f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone: %s is terminating, too", w.Name, w.Namespace)}
-		return
-	}
-	do := fmt.Sprintf("find out why %s has no ready pod", w)
-	command := e.kubectl(w.Namespace, "describe %s %s", w.Kind, w.Name)
+// bringBack is the command that brings a workload back which has no ready pod, or that shows why.
+func (w Workload) bringBack(e *Evidence) string {
 	if w.Replicas == 0 && (w.Kind == "deployment" || w.Kind == "statefulset") { // kubectl scales no others
-		command = e.kubectl(w.Namespace, "scale %s --replicas=1", w.Kind+"/"+w.Name)
-		do = command
+		return e.kubectl(w.Namespace, "scale %s --replicas=1", w.Kind+"/"+w.Name)
 	}
-	f.Do, f.Remedies = []string{do}, []Remedy{{Command: command}}
+	return e.kubectl(w.Namespace, "describe %s %s", w.Kind, w.Name)
 }
 
 // heldFinding returns the common part of the findings about a held object.
@@ -240,8 +212,6 @@ func withoutRights(e *Evidence) []Finding {
 		f.saw(1, e.answerTo(h.OwnersRights(*w)[0]).Request,
 			"SubjectAccessReview: %s may neither update nor patch %s in %s", w.User(), h.Type.Name(), e.Name)
 		f.lack(nil, "whether %s works for %s, and under its service account, was not seen", w.Name, e.Name)
-		f.Do = []string{fmt.Sprintf("if it is the owner, give service account %s the right to update %s by a "+
-			"ClusterRoleBinding until the objects are gone, and delete it then", w.Account(), h.Type.Name())}
 		findings = append(findings, f)
 	}
 	return findings

@@ -58,6 +58,10 @@ func Judge(e Evidence) Report {
 	return r
 }
 
+// lastResort marks advice that loses data, or leaves something behind. A finding has it only if it
+// offers a command for that.
+const lastResort = "⚠ "
+
 // leftTypes is of how many types a report names an object that is left, whatever the cause.
 const leftTypes = 3
 
@@ -82,11 +86,6 @@ func checked(e *Evidence) Checked {
 // is Proven unless something is missing.
 func completed(e *Evidence, cause Cause, f Finding) Finding {
 	f.ID, f.Title = cause.ID, cause.Title
-	if len(f.Do) == 0 {
-		for _, do := range cause.Do {
-			f.Do = append(f.Do, e.inCluster(literal(do)))
-		}
-	}
 	if len(f.DoNot) == 0 && cause.DoNot != "" {
 		f.DoNot = []string{cause.DoNot}
 	}
@@ -107,7 +106,13 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 	if f.Certainty == Proven && (len(f.Missing) > 0 || f.isAbsence()) {
 		f.Certainty = Possible
 	}
-	e.complete(&f) // before the next line: it offers removals only while nothing is missing
+	e.complete(&f) // before the next lines: it offers removals only while nothing is missing
+	loses := slices.ContainsFunc(f.Remedies, func(r Remedy) bool { return r.Loses != "" })
+	for _, do := range cause.Do {
+		if loses || !strings.HasPrefix(do, lastResort) {
+			f.Do = append(f.Do, e.inCluster(literal(do)))
+		}
+	}
 	if f.isAbsence() && len(f.Missing) == 0 {
 		f.lack(nil, "whether %s runs outside this cluster is not known", f.Owner.Name)
 	}

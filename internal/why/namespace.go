@@ -1,7 +1,6 @@
 package why
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,17 +55,12 @@ func metadataFinalizers(e *Evidence) []Finding {
 		f.saw(1, n.Request, "metadata.finalizers has %s", h.Finalizer)
 		e.emptiness(&f)
 		e.giveTime(&f)
-		f.Do = []string{
-			fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer),
-			"⚠ last resort: remove this one entry from metadata.finalizers",
-		}
 		seen := Finding{}
 		switch owner := e.lookForOwner(&seen, h); {
 		case owner == Ready, e.runningWriter(h):
 			f.Owner = seen.Owner
 			f.Proof = append(f.Proof, seen.Proof...)
 			f.lack(nil, "its owner seems to be at work")
-			f.Do = f.Do[:1]
 		case f.Certainty == "" && len(f.Missing) == 0:
 			f.offerRelease(e, h, ifOwnerStaysAway, false)
 		}
@@ -114,11 +108,6 @@ func foreignTokens(e *Evidence) []Finding {
 		f.saw(1, n.Request, "spec.finalizers: %s", strings.Join(n.SpecFinalizers, ", "))
 		e.emptiness(&f)
 		e.giveTime(&f)
-		f.Do = []string{
-			fmt.Sprintf("find %s, which was not looked for, and let it remove its token",
-				cmp.Or(tokenOwners[token], "the owner of "+token)),
-			"⚠ last resort: PUT the namespace to its subresource finalize without that token, and with all others",
-		}
 		f.doubt(tokenOwners[token] != "", "whether %s runs was not looked for", tokenOwners[token])
 		f.Remedies = append(f.Remedies, Remedy{
 			Command: e.kubectl("", "get namespace %s -o json | jq %s | kubectl replace --raw "+

@@ -50,10 +50,6 @@ func onLostNode(e *Evidence) []Finding {
 			f.doubt(e.now().Sub(pods[0].Deleted) < orphanedWithin,
 				"the pod garbage collector deletes the pods of such a node, and may not have come to them")
 			f.lackDeletionsOfPods(e, "pod garbage collector")
-			f.Do = []string{
-				"see whether the pod-garbage-collector-controller of kube-controller-manager runs: it deletes the pods of nodes that do not exist",
-				"bring the node back under its name",
-			}
 			f.Says = fmt.Sprintf("%s cannot end, because node %s is gone", words.Count(len(pods), "pod"), name)
 		case node.Ready == "True", node.Ready == "": // without the condition it may be starting
 			return f, false
@@ -62,7 +58,6 @@ func onLostNode(e *Evidence) []Finding {
 			f.Says = fmt.Sprintf("%s did not end in time on node %s, which is not ready",
 				words.Count(len(pods), "pod"), name)
 			f.lack(nil, "the kubelet of %s answers, and may still end its pods: the node's conditions say what it lacks", name)
-			f.Do = []string{"repair what the node's conditions name: " + e.kubectl("", "describe node %s", name)}
 		default:
 			taint := e.kubectl("", "taint nodes %s "+outOfService, name)
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, node.Ready, clock(node.Since))
@@ -70,11 +65,6 @@ func onLostNode(e *Evidence) []Finding {
 			f.unread(e.NodeLeases.Failed, "whether its kubelet renews its Lease could not be read")
 			lease := e.kubelet(name)
 			f.doubt(lease != nil && !lease.Expired(e.now()), "its kubelet renews its Lease, and may be back")
-			f.Do = []string{
-				"bring the node back",
-				"only after you have verified that the machine is off: " + taint + ", or delete the Node if it will not come back. " +
-					"Remove the taint when the node is back: the same command with a trailing -",
-			}
 			f.Remedies = append(f.Remedies,
 				Remedy{Command: taint, When: "only after you have verified that the machine is off"},
 				Remedy{Command: taint + "-", When: "when the node is back"},

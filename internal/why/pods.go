@@ -72,7 +72,6 @@ func withinGrace(e *Evidence) []Finding {
 		words.Count(t.Count, "pod"), clock(last.Deleted), words.Duration(last.Deleted.Sub(e.now())))
 	f.saw(1, t.Request, "pod %s: deletionTimestamp %s, in %s",
 		last.Name, clock(last.Deleted), words.Duration(last.Deleted.Sub(e.now())))
-	f.Do = []string{fmt.Sprintf("wait until %s", clock(last.Deleted))}
 	for _, pod := range e.Pods {
 		if pod.Node == "" || !e.stays(pod) {
 			continue
@@ -87,7 +86,6 @@ func withinGrace(e *Evidence) []Finding {
 			continue
 		}
 		f.lack(nil, "node %s does not answer, or does not exist: see C11", pod.Node)
-		f.Do = []string{fmt.Sprintf("bring node %s back: its kubelet ends pod %s", pod.Node, pod.Name)}
 		break
 	}
 	return []Finding{f}
@@ -155,7 +153,6 @@ func (f *Finding) lackJobController(e *Evidence, state State) {
 	switch {
 	case state == Ready:
 		f.lack(nil, "kube-controller-manager runs, whose job-controller removes the finalizer of orphans: something may refuse that")
-		f.Do = []string{"read the log of kube-controller-manager: it says what refuses the update of the pod, such as a webhook or a policy"}
 	case decides != "":
 		f.lack(nil, "%s decides on updates of pods, and may refuse that of the job-controller", decides)
 	case failed != nil:
@@ -183,7 +180,6 @@ func protectedClaim(e *Evidence) []Finding {
 		f.Culprit = Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}
 		f.Says = fmt.Sprintf("pod %s, on node %s, mounts the claim %s", pod.Name, pod.Node, claim.Name)
 		f.saw(1, e.pods().Request, "pod %s on node %s mounts it", pod.Name, pod.Node)
-		f.Do = []string{"repair what keeps pod " + pod.Name + ": another finding of this report, such as C11, names it"}
 		end := pod.Deleted
 		if end.IsZero() && e.age() < backOffCap || !end.IsZero() && e.now().Sub(end) < tearDown {
 			f.Certainty = Later // the pod may still be deleted, run, or be torn down

@@ -60,19 +60,15 @@ func TestPodsAndTheirNodes(t *testing.T) {
 		is("in its grace period", inGrace(), "C10 proven", "says: 1 pod may run until 2026-01-02 04:14:05 UTC, in 59m",
 			"verdict: progressing"),
 		is("in its grace period on a node that is lost", inGrace(nodes(unknown)), "C10 possible",
-			"only missing: node n does not answer, or does not exist: see C11",
-			"only do: bring node n back: its kubelet ends pod slow"),
+			"only missing: node n does not answer, or does not exist: see C11"),
 		is("in its grace period on a node that is gone", inGrace(nodes()), "C10 possible",
 			"only missing: node n does not answer, or does not exist: see C11"),
 		is("in its grace period on a node that may not be read", inGrace(func(e *why.Evidence) {
 			e.Nodes, e.NodeLeases = refused[why.Node](), refused[why.Lease]()
 		}), "C10 possible", "verdict: unknown, exit 3", "has been terminating for 10m and is possibly waiting: 1 pod "+
 			"may run until"),
-		is("on a node that does not exist", lost, "C11 proven", "do: see whether the "+
-			"pod-garbage-collector-controller of kube-controller-manager runs: it deletes the pods of nodes that do "+
-			"not exist", "run: kubectl get nodes\n"),
-		is("on a node that does not answer", stays(nodes(unknown), kubeletOf(at.Add(-time.Hour))), "C11 proven",
-			"do: only after you have verified that the machine is off: "+taint, "run: kubectl describe nodes n\n",
+		is("on a node that does not exist", lost, "C11 proven", "run: kubectl get nodes\n"),
+		is("on a node that does not answer", stays(nodes(unknown), kubeletOf(at.Add(-time.Hour))), "C11 proven", "run: kubectl describe nodes n\n",
 			"run: only after you have verified that the machine is off: "+taint+"\n", "run: when the node is back: "+
 				taint+"-\n"),
 		once("on a node that does not answer, whose Lease may not be read", calm(onNode(unknown)),
@@ -162,12 +158,11 @@ func TestPodsOfJobs(t *testing.T) {
 	}
 	const off = "*,-job-controller"
 	judged(t, []row{
-		is("its Job does not exist", leftOver(), "C13 proven", keeps, "run: kubectl -n shop describe pods import\n",
-			"do: ⚠ as a last resort remove that finalizer by a JSON patch", `run: kubectl -n shop patch pods import `+
-				`--type=json -p '[{"op":"test","path":"/metadata/uid","value":"uid-import"},`+
-				`{"op":"test","path":"/metadata/resourceVersion","value":"1"},`+
-				`{"op":"test","path":"/metadata/finalizers/0","value":"batch.kubernetes.io/job-tracking"},`+
-				`{"op":"remove","path":"/metadata/finalizers/0"}]'`, "!found: C24"),
+		is("its Job does not exist", leftOver(), "C13 proven", keeps, "run: kubectl -n shop describe pods import\n", `run: kubectl -n shop patch pods import `+
+			`--type=json -p '[{"op":"test","path":"/metadata/uid","value":"uid-import"},`+
+			`{"op":"test","path":"/metadata/resourceVersion","value":"1"},`+
+			`{"op":"test","path":"/metadata/finalizers/0","value":"batch.kubernetes.io/job-tracking"},`+
+			`{"op":"remove","path":"/metadata/finalizers/0"}]'`, "!found: C24"),
 		is("its owner of another group does not control it", with(leftOver(), owner(func(o *why.Owner) {
 			o.Group, o.Controls = "batch.volcano.sh", false
 		})), "C13 proven", keeps),
@@ -175,7 +170,7 @@ func TestPodsOfJobs(t *testing.T) {
 			o.Group, o.Kind, o.Name = "apps", "ReplicaSet", "web"
 		})), "no C13"),
 		is("its kube-controller-manager cannot be seen", orphaned(), "C13 proven"),
-		is("its kube-controller-manager runs", led("*"), "C13 possible", "do: read the log of kube-controller-manager",
+		is("its kube-controller-manager runs", led("*"), "C13 possible",
 			"!loses: "),
 		is("its controller is off", led(off), "C13 proven", "owner: job-controller, stopped"),
 		is("its controller is off where another process leads", with(led(off), leads("master-2_1")), "C13 possible",
@@ -206,8 +201,7 @@ func TestPodsOfJobs(t *testing.T) {
 			"C13 possible"),
 		is("it is in its grace period", dying, "no C13"),
 		is("its Job exists, and its controller is not seen", unmanaged(existing), "C24 possible"),
-		is("its Job exists, and its controller is off", unmanaged(existing, kcm(off)), "C24 proven",
-			"only do: start kube-controller-manager with its job-controller"),
+		is("its Job exists, and its controller is off", unmanaged(existing, kcm(off)), "C24 proven"),
 		is("its Job exists, and its controller works", calm(unmanaged(existing, kcm(""))), "no C24"),
 		is("the owner of another finalizer is stopped", kueue("v1.36.3"), "C24 proven"),
 		is("nothing waits for pods on an older server", kueue("v1.30.2"), "no C24"),
@@ -239,8 +233,7 @@ func TestClaims(t *testing.T) {
 		once("a pod that is not deleted yet", undeleted(), func(e *why.Evidence) {
 			e.At, e.Second.At = deleted.Add(5*time.Second), deleted.Add(15*time.Second)
 		}, "C14 later", "!verdict: stuck"),
-		is("its controller is off", unseen, "C04 proven", "only do: start kube-controller-manager with its "+
-			"persistentvolumeclaim-protection-controller"),
+		is("its controller is off", unseen, "C04 proven"),
 		is("its controller works", calm(unmanaged(claimed(), kcm(""))), "no C04"),
 		is("its process is dead, beside orrery", with(managed(beside, 10*time.Minute), func(e *why.Evidence) {
 			e.Leases.Items = append(e.Leases.Items, lease("orrery", 0))

@@ -73,8 +73,6 @@ func (e *Evidence) refusal(t *Type, server *APIService) Finding {
 	} else {
 		f.lack(nil, "ContentFailure does not say so: it may be refused to this user alone")
 	}
-	f.Do = []string{fmt.Sprintf("read the log of the server behind Service %s: it decides by itself who may list %s",
-		server.Service, t.Name())}
 	return f
 }
 
@@ -98,9 +96,6 @@ func (e *Evidence) Promises(t *Type) *Service {
 // corrupt matches the storage's error text in a 500.
 var corrupt = []string{`unable to transform key "`, "failed to read one or more ", "unable to decode ", "failed to decrypt"}
 
-// keyService are words of an error of the server that keeps the encryption key.
-var keyService = []string{"rpc error: code = Unavailable", "connection refused", "kms.sock", "DeadlineExceeded"}
-
 func unreadable(e *Evidence) []Finding {
 	readable := slices.ContainsFunc(e.Types, func(t Type) bool { return t.Request != "" && t.Failed == nil })
 	if !readable {
@@ -115,9 +110,6 @@ func unreadable(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("objects of %s cannot be read from the storage", t.Name())
 		f.saw(1, t.Failed.Request, "500: %s", t.Failed.Message)
 		f.saw(1, "", "other types can be listed")
-		if containsAny(t.Failed.Message, keyService) {
-			f.Do = []string{"start the KMS plugin of kube-apiserver, or make its key service reachable: the data is intact"}
-		}
 		f.lackFailure(e, &t, namesCorruption)
 		findings = append(findings, f)
 	}

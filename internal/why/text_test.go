@@ -39,7 +39,7 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 		return u
 	}
 	judged(t, []row{
-		is("a webhook without a server", unreachable(), "C07 proven", "do: exclude shop by a namespaceSelector",
+		is("a webhook without a server", unreachable(), "C07 proven",
 			"run: "+excludes("+="), "run: when the namespace is gone: "+excludes("-="), "run: only if the add-on is "+
 				"uninstalled: kubectl delete validatingwebhookconfigurations guard\n"),
 		is("a name that looks like a flag is written behind its type", calm(plain(typeOf("", "configmaps",

@@ -82,7 +82,7 @@ var situations = map[string][]situation{
 			commands: slices.Concat(deployment("keda-operator -n $NS", 1),
 				grant("clusterrole", "keda", "update,patch", "scaledobjects.keda.sh", "$NS")),
 			says: "every service account that may update scaledobjects.keda.sh is in $NS ... not proven: whether " +
-				"keda-operator runs outside this cluster is not known ... DO run keda-operator in another namespace"},
+				"keda-operator runs outside this cluster is not known ... DO run the controller in another namespace"},
 		{name: "the right of the owner was content",
 			possible: doubt{"C06 challenges.acme.cert-manager.io $NS/orders", why.Ready},
 			held:     "Challenge.acme.cert-manager.io acme.cert-manager.io/finalizer",
@@ -90,19 +90,18 @@ var situations = map[string][]situation{
 				grant("clusterrole", "reads", "get,list,watch", "challenges.acme.cert-manager.io", "default"),
 				grant("role", "updates", "update,patch", "challenges.acme.cert-manager.io", "default")),
 			says: "deployment default/cert-manager: 1 ready ... default may neither update nor patch " +
-				"challenges.acme.cert-manager.io in $NS ... DO if it is the owner, give service " +
-				"account default/default"},
+				"challenges.acme.cert-manager.io in $NS ... DO give the account the right"},
 		{name: "an owner stopped beside a pod with a kubeconfig", proven: "C04 configmaps $NS/orders",
 			held:     "ConfigMap ceph.rook.io/disaster-protection",
 			commands: slices.Concat(deployment("rook-ceph-operator", 0), podWith("kubeconfig")),
-			says:     "deployment default/rook-ceph-operator: 0 of 0 ready ... =1 ⚠ if it does not come back",
+			says:     "deployment default/rook-ceph-operator: 0 of 0 ready ... DO bring the controller back ... ⚠ last resort",
 			never:    moreThanSeen},
 		{name: "an owner stopped beside a pod with its token", proven: "C04 databases.postgresql.cnpg.io $NS/orders",
 			held: "Database.postgresql.cnpg.io cnpg.io/deleteDatabase",
 			commands: append(slices.Concat(deployment("cloudnative-pg", 0), podWith("token")), `apply -f -
 				{"apiVersion":"v1","kind":"Secret","type":"kubernetes.io/service-account-token",
 				"metadata":{"name":"token","annotations":{"kubernetes.io/service-account.name":"default"}}}`),
-			says:  "deployment default/cloudnative-pg: 0 of 0 ready ... =1 ⚠ if it does not come back",
+			says:  "deployment default/cloudnative-pg: 0 of 0 ready ... DO bring the controller back ... ⚠ last resort",
 			never: moreThanSeen},
 		{name: "the owner was scaled down seconds ago", possible: doubt{"C04 configmaps $NS/orders", why.NotKnown},
 			held:     "ConfigMap apps.victoriametrics.com/finalizer",
@@ -133,10 +132,10 @@ var situations = map[string][]situation{
 				service := &admissionv1.ServiceReference{Namespace: "policy", Name: "deny"}
 				w.failingWebhook(configMaps, ns, admissionv1.WebhookClientConfig{Service: service})
 			},
-			says: "Service policy/deny does not exist ... DO create Service policy/deny"},
+			says: "Service policy/deny does not exist ... DO if its Service is in another namespace: bring its pods back"},
 		{name: "a policy denies the deletion", proven: "C08 validatingadmissionpolicies $NS", held: "ConfigMap",
 			before: func(w *whyTrial, ns string) { w.forbidDeletion(configMaps, ns, "orders") },
-			says:   "policy $NS with binding $NS: orders stays ... DO do what the policy asks for"},
+			says:   "policy $NS with binding $NS: orders stays ... DO do what the message asks for"},
 		{name: "a conversion webhook does not exist", proven: "C09 customresourcedefinitions " + convertedThings,
 			before: func(w *whyTrial, ns string) {
 				things := w.createCustomType("converted.example.com", "things", "Thing", "v1beta1")
@@ -151,7 +150,7 @@ var situations = map[string][]situation{
 					return err != nil && strings.Contains(err.Error(), "conversion webhook"), nil
 				})
 			},
-			says: "strategy Webhook ... DO create Service converter/converter"},
+			says: "strategy Webhook ... DO if its Service is in another namespace: bring its pods back"},
 		{name: "the job of a pod does not exist", proven: "C13 pods $NS/orders",
 			held:     "Pod batch.kubernetes.io/job-tracking",
 			commands: []string{strings.ReplaceAll(ownedBy, "$UID", "8f14e45f-ceea-467f-9575-3e2b1d8b5a0f")},
@@ -171,7 +170,7 @@ var situations = map[string][]situation{
 				"run orders -n $NS --image=pretended --overrides=" + `{"spec":{"terminationGracePeriodSeconds":1,` +
 					`"nodeName":"gone","volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"data"}}]}}`,
 				"delete pvc data -n $NS --wait=false"},
-			says: "pod orders on node gone mounts it ... DO repair what keeps pod orders"},
+			says: "pod orders on node gone mounts it ... DO repair what keeps the pod"},
 		{name: "deleted in the foreground without a garbage collector", proven: "C17 pods kube-system/" + managersPod,
 			deletion: metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)},
 			says:     "has foregroundDeletion ... DO start the garbage-collector-controller"},
@@ -182,7 +181,7 @@ var situations = map[string][]situation{
 		{name: "the type is deleted", proven: "C25 customresourcedefinitions rayclusters.ray.io", also: []string{"C04"},
 			held:     "RayCluster.ray.io ray.io/gcs-ft-redis-cleanup-finalizer",
 			commands: append(deployment("kuberay-operator", 0), "delete crd rayclusters.ray.io --wait=false"),
-			says:     "DO find out why kuberay-operator does not remove ray.io/gcs-ft-redis-cleanup-finalizer"},
+			says:     "ray.io/gcs-ft-redis-cleanup-finalizer ... DO find out why the objects' finalizers are not removed"},
 		{name: "the user may not read secrets", proven: "C30 namespaces $NS",
 			held: "ConfigMap " + holdingFinalizer,
 			before: func(w *whyTrial, _ string) {
@@ -211,12 +210,12 @@ var situations = map[string][]situation{
 			says: "APIService v1.inside.example.com: Available=False ... Service $NS/inside"},
 		{name: "a group without a service", proven: "C01 apiservices.apiregistration.k8s.io v1.nowhere.example.com",
 			before: func(w *whyTrial, _ string) { w.createNowhereAPIService("nowhere.example.com") },
-			says:   "Available=False ServiceNotFound ... DO repair Service default/nowhere"},
+			says:   "Available=False ServiceNotFound ... DO repair the server that the APIService names"},
 		{name: "an undiscovered group", proven: "C03 apiservices.apiregistration.k8s.io v1.hidden.example.com",
 			before: func(w *whyTrial, _ string) {
 				w.awaitUndiscovered(w.serve(&relics{name: "hidden", hides: true}).version())
 			},
-			says: "still stale ... DO restart the server behind Service kube-system/hidden"},
+			says: "still stale ... DO restart or upgrade the aggregated API server"},
 	},
 	restarting: {
 		{name: "the key of objects is lost", proven: "C23 podtemplates $NS",

@@ -17,43 +17,13 @@ func admission(resource string) query {
 	return query{gvr: v1("admissionregistration.k8s.io", resource)}
 }
 
-// matchRule is a rule of a webhook or of a policy.
-type matchRule struct {
-	Operations []string `json:"operations"`
-	Groups     []string `json:"apiGroups"`
-	Resources  []string `json:"resources"`
-}
-
-func rulesOf(rules []matchRule) (list []why.Rule) {
-	for _, r := range rules {
-		list = append(list, why.Rule(r))
-	}
-	return list
-}
-
-// selector is a label selector.
-type selector struct {
-	Labels      map[string]string `json:"matchLabels"`
-	Expressions []why.Expression  `json:"matchExpressions"`
-}
-
-// clientConfig says where the server of a webhook is.
-type clientConfig struct {
-	Service *why.Service `json:"service"`
-	URL     string       `json:"url"`
-}
-
 // webhookConfiguration has the fields that are read of both kinds of webhook configurations.
 type webhookConfiguration struct {
 	api.PartialObjectMetadata
 	Webhooks []struct {
-		Name          string       `json:"name"`
-		Client        clientConfig `json:"clientConfig"`
-		FailurePolicy string       `json:"failurePolicy"`
-		Rules         []matchRule  `json:"rules"`
-		Namespaces    selector     `json:"namespaceSelector"`
-		Objects       selector     `json:"objectSelector"`
-		Conditions    []struct{}   `json:"matchConditions"`
+		why.Webhook
+		Objects    why.Selector `json:"objectSelector"`
+		Conditions []struct{}   `json:"matchConditions"`
 	} `json:"webhooks"`
 }
 
@@ -62,13 +32,11 @@ func (c *collector) webhooks(ctx context.Context) {
 	c.evidence.Webhooks = joined(func(resource string) why.Answer[why.Webhook] {
 		return list(ctx, c, admission(resource), func(kept []why.Webhook, o *webhookConfiguration) []why.Webhook {
 			for _, w := range o.Webhooks {
-				kept = append(kept, why.Webhook{
-					Resource: resource, Configuration: o.Name, Name: w.Name,
-					Changed: changed(o.ManagedFields),
-					Service: w.Client.Service, URL: w.Client.URL, FailurePolicy: cmp.Or(w.FailurePolicy, "Fail"),
-					Rules: rulesOf(w.Rules), NamespaceOnly: why.Selector(w.Namespaces),
-					Narrowed: len(w.Conditions) > 0 || !why.Selector(w.Objects).Empty(),
-				})
+				hook := w.Webhook
+				hook.Resource, hook.Configuration, hook.Changed = resource, o.Name, changed(o.ManagedFields)
+				hook.FailurePolicy = cmp.Or(w.FailurePolicy, "Fail")
+				hook.Narrowed = len(w.Conditions) > 0 || !w.Objects.Empty()
+				kept = append(kept, hook)
 			}
 			return kept
 		})
@@ -80,8 +48,8 @@ type policy struct {
 	api.PartialObjectMetadata
 	Spec struct {
 		Match struct {
-			Rules      []matchRule `json:"resourceRules"`
-			Namespaces selector    `json:"namespaceSelector"`
+			Rules      []why.Rule   `json:"resourceRules"`
+			Namespaces why.Selector `json:"namespaceSelector"`
 		} `json:"matchConstraints"`
 		Validations []expression `json:"validations"`
 		Variables   []expression `json:"variables"`
@@ -101,7 +69,7 @@ func policyOf(kept []why.Policy, o *policy) []why.Policy {
 	asks := slices.ContainsFunc(expressions, func(e expression) bool { return strings.Contains(e.Text, "authorizer") })
 	return append(kept, why.Policy{
 		Name: o.Name, Changed: changed(o.ManagedFields), Of: o.Spec.Of, Binding: o.Spec.Of != "",
-		Rules: rulesOf(o.Spec.Match.Rules), NamespaceOnly: why.Selector(o.Spec.Match.Namespaces),
+		Rules: o.Spec.Match.Rules, NamespaceOnly: o.Spec.Match.Namespaces,
 		Depends: asks || o.Spec.Parameters != nil,
 	})
 }

@@ -200,7 +200,7 @@ type definition struct {
 		Conversion struct {
 			Strategy string `json:"strategy"`
 			Webhook  struct {
-				Client clientConfig `json:"clientConfig"`
+				Client why.ClientConfig `json:"clientConfig"`
 			} `json:"webhook"`
 		} `json:"conversion"`
 	} `json:"spec"`
@@ -215,7 +215,7 @@ func definitionOf(kept []why.Definition, o *definition) []why.Definition {
 	d := &kept[len(kept)-1]
 	d.Kind, d.Changed = o.Spec.Names.Kind, changed(o.ManagedFields)
 	if conversion := o.Spec.Conversion; conversion.Strategy == "Webhook" {
-		d.Converter, d.ConverterURL = conversion.Webhook.Client.Service, conversion.Webhook.Client.URL
+		d.Converter = conversion.Webhook.Client
 	}
 	return kept
 }

@@ -27,7 +27,7 @@ func TestFields(t *testing.T) {
 		got := definitionOf(nil, decoded[definition](t, `{"metadata":{"name":"x.g.io"},
 			"spec":{"names":{"kind":"X"},"conversion":{"strategy":"`+strategy+`",`+client+`}}}`))[0]
 		assert.Equal(t, "x.g.io X", got.Type+" "+got.Kind)
-		assert.Equal(t, converter, got.Converter)
+		assert.Equal(t, converter, got.Converter.Service)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestFieldsOfAdmission(t *testing.T) {
 	c.webhooks(t.Context())
 	assert.Equal(t, why.Webhook{
 		Resource: "validatingwebhookconfigurations", Configuration: "guard", Name: "w", FailurePolicy: "Fail",
-		Service:       &why.Service{Namespace: "n", Name: "s"},
+		ClientConfig:  why.ClientConfig{Service: &why.Service{Namespace: "n", Name: "s"}},
 		NamespaceOnly: why.Selector{Labels: map[string]string{"a": "b"}},
 		Rules:         []why.Rule{{Operations: []string{"*"}, Groups: []string{"g"}, Resources: []string{"r"}}},
 	}, c.evidence.Webhooks.Items[0])

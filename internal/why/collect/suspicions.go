@@ -53,8 +53,6 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(len(why.Refusals(n, e.Name)) > 0, func() { c.reviews(ctx) })
 	ask(e.BlamesConversion(), func() { e.Definitions = list(ctx, c, query{gvr: definitionsResource}, definitionOf) })
 	held := c.held()
-	repairs := len(held) > 0 || len(e.Undiscovered()) > 0 || e.Untouched() || n.BlamesWebhook() || e.BlamesConversion()
-	ask(repairs && e.Terminating == nil, func() { e.Terminating, _ = c.inDeletionNow(ctx) }) // only a hint
 	ask(len(held) > 0, func() { c.workloads(ctx, held) })
 	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, query{gvr: leasesResource}, c.lease) })
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
@@ -142,7 +140,7 @@ func (c *collector) backends(ctx context.Context) {
 		want(e.Promises(&e.Types[i]))
 	}
 	for _, definition := range e.Definitions.Items {
-		want(definition.Converter)
+		want(definition.Converter.Service)
 	}
 	for _, hook := range e.Webhooks.Items {
 		if len(e.KeptBy(hook)) > 0 {

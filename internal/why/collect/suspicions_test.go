@@ -66,7 +66,7 @@ func TestWhereAWebhookIs(t *testing.T) {
 	c.webhooks(t.Context())
 	assert.Equal(t, "https://10.0.0.1/", c.evidence.Webhooks.Items[0].URL)
 	assert.Equal(t, "https://10.0.0.2/",
-		list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items[0].ConverterURL)
+		list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items[0].Converter.URL)
 }
 
 // A pod without an address is no endpoint yet. Everything is read in the namespace of the Service,
@@ -109,10 +109,10 @@ func TestWhichBackendsAreRead(t *testing.T) {
 	updates := []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"*"}}}
 	for i := range maxBackends {
 		service := &why.Service{Namespace: "a", Name: fmt.Sprint("suspected-", i)}
-		e.Webhooks.Items = append(e.Webhooks.Items, why.Webhook{Name: "suspected", Service: service, Rules: updates})
+		e.Webhooks.Items = append(e.Webhooks.Items, why.Webhook{Name: "suspected", ClientConfig: why.ClientConfig{Service: service}, Rules: updates})
 	}
-	e.Webhooks.Items = append(e.Webhooks.Items, why.Webhook{Name: "named", Service: &why.Service{Namespace: "a", Name: "named"}})
-	e.Definitions.Items = []why.Definition{{Converter: &why.Service{Namespace: "a", Name: "converter"}}}
+	e.Webhooks.Items = append(e.Webhooks.Items, why.Webhook{Name: "named", ClientConfig: why.ClientConfig{Service: &why.Service{Namespace: "a", Name: "named"}}})
+	e.Definitions.Items = []why.Definition{{Converter: why.ClientConfig{Service: &why.Service{Namespace: "a", Name: "converter"}}}}
 	e.APIServices.Items = []why.APIService{
 		{Service: &why.Service{Namespace: "shop", Name: "aggregated"}}, {Service: &why.Service{Namespace: "shop", Name: "available"}, Available: "True"},
 		{Service: &why.Service{Namespace: "elsewhere", Name: "aggregated"}},
