@@ -38,10 +38,10 @@ func controllersUsage(what string) string {
 // choose selects the controllers of --controllers.
 func (o *runOptions) choose() (err error) {
 	options := o.each
-	if options.Namespace.GracePeriod == 0 || o.dryRun {
+	if options.GracePeriod == 0 || o.dryRun {
 		// The flag's 0 means none, the configuration's 0 means the default. A dry run does not wait
 		// for the grace period: the built-in controller may delete an ordinary namespace sooner.
-		options.Namespace.GracePeriod = -1
+		options.GracePeriod = -1
 	}
 	o.chosen, err = manager.Choose(controllers.Descriptors(options), o.controllers)
 	if err != nil {
@@ -51,7 +51,7 @@ func (o *runOptions) choose() (err error) {
 		if o.dryRun && !d.DryRun {
 			return fmt.Errorf("--dry-run: %s does not support it", d.Name)
 		}
-		if !options.Namespace.Selection.All() && d.Name != controllers.NamespaceController {
+		if !options.Selection.All() && d.Name != controllers.NamespaceController {
 			return fmt.Errorf("--namespaces: %s works in all namespaces; leave it out of --controllers", d.Name)
 		}
 	}
@@ -64,7 +64,7 @@ func (o *runOptions) selectNamespaces() (err error) {
 	if o.namespaces != nil && len(o.namespaces) == 0 {
 		return errors.New(`--namespaces: give at least one pattern; "*" selects all namespaces`)
 	}
-	o.each.Namespace.Selection, err = nsctl.ParseSelection(o.namespaces)
+	o.each.Selection, err = nsctl.ParseSelection(o.namespaces)
 	if err != nil {
 		return fmt.Errorf("--namespaces: %w", err)
 	}

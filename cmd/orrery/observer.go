@@ -168,7 +168,7 @@ func startRecorder(options *runOptions, logger *logs.Logger, stdout io.Writer) (
 	}
 	recorder, err = trace.Start(options.record.Config(trace.Header{
 		Run: "orrery run", Mode: "cluster", Gears: options.gears.String(), Build: program.Version,
-		Workers: options.each.Namespace.Workers,
+		Workers: options.each.Workers,
 	}))
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot record: %w", err)

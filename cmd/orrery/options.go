@@ -54,12 +54,10 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	o.cluster.addTo(flags)
 	flags.StringSliceVar(&o.controllers, "controllers", everyController, controllersUsage("the controllers to run"))
 	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "work on namespaces whose names match one of these `patterns`, such as 'team-*,-team-x': * stands for any characters, ? for one, - in front excludes; all others are neither changed nor reported; default: all")
-	flags.IntVar(&o.each.Namespace.Workers, "concurrent-namespace-syncs", 10, "how many namespaces are processed at the same time")
-	flags.DurationVar(&o.each.Namespace.SyncPeriod, "namespace-sync-period", 5*time.Minute, "how often each namespace is processed again without a change")
-	flags.DurationVar(&o.each.Namespace.GracePeriod, "namespace-deletion-grace-period", 5*time.Second, "how long to wait after the deletion of a namespace before its content is deleted, so that every API server has seen the deletion")
-	flags.IntVar(&o.each.Namespace.TypeConcurrency, "concurrent-resource-types", 32, "how many resource types of one namespace are deleted at the same time; pods always go first, and alone")
-	flags.IntVar(&o.each.Apps.DeploymentWorkers, "concurrent-deployment-syncs", 5, "how many deployments are processed at the same time")
-	flags.IntVar(&o.each.Apps.ReplicaSetWorkers, "concurrent-replicaset-syncs", 5, "how many replica sets are processed at the same time")
+	flags.IntVar(&o.each.Workers, "concurrent-namespace-syncs", 10, "how many namespaces are processed at the same time")
+	flags.DurationVar(&o.each.SyncPeriod, "namespace-sync-period", 5*time.Minute, "how often each namespace is processed again without a change")
+	flags.DurationVar(&o.each.GracePeriod, "namespace-deletion-grace-period", 5*time.Second, "how long to wait after the deletion of a namespace before its content is deleted, so that every API server has seen the deletion")
+	flags.IntVar(&o.each.TypeConcurrency, "concurrent-resource-types", 32, "how many resource types of one namespace are deleted at the same time; pods always go first, and alone")
 	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for work in progress")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and log what would be deleted; namespaces are examined immediately, without their grace period")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook,deltafifo=inorder; the gears are "+strings.Join(gears.Names(), " "))
@@ -85,20 +83,18 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 // check rejects invalid values.
 func (o *runOptions) check() error {
 	for flag, workers := range map[string]int{
-		"concurrent-namespace-syncs":  o.each.Namespace.Workers,
-		"concurrent-resource-types":   o.each.Namespace.TypeConcurrency,
-		"concurrent-deployment-syncs": o.each.Apps.DeploymentWorkers,
-		"concurrent-replicaset-syncs": o.each.Apps.ReplicaSetWorkers,
+		"concurrent-namespace-syncs": o.each.Workers,
+		"concurrent-resource-types":  o.each.TypeConcurrency,
 	} {
 		if workers < 1 {
 			return fmt.Errorf("--%s must be at least 1, not %d", flag, workers)
 		}
 	}
 	switch {
-	case o.each.Namespace.GracePeriod < 0:
-		return fmt.Errorf("--namespace-deletion-grace-period must not be negative, it is %v", o.each.Namespace.GracePeriod)
-	case o.each.Namespace.SyncPeriod <= 0:
-		return fmt.Errorf("--namespace-sync-period must be positive, it is %v", o.each.Namespace.SyncPeriod)
+	case o.each.GracePeriod < 0:
+		return fmt.Errorf("--namespace-deletion-grace-period must not be negative, it is %v", o.each.GracePeriod)
+	case o.each.SyncPeriod <= 0:
+		return fmt.Errorf("--namespace-sync-period must be positive, it is %v", o.each.SyncPeriod)
 	case o.drainTimeout <= 0:
 		return fmt.Errorf("--shutdown-timeout must be positive, it is %v", o.drainTimeout)
 	case o.qps == 0:

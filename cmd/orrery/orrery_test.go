@@ -86,7 +86,6 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{"rbac --for why --group keda.sh", `--group needs --without secrets`},
 		{"rbac --for what", `there is no command "what"; use run or why`},
 		{"run --allow-second-controller yes", `unexpected argument "yes"`},
-		{"status --limit -1", "--limit must not be negative, it is -1"},
 		{"status --as-group devs", "--as-group needs --as"},
 		{"status --nope", "unknown flag: --nope"},
 		{"status now", `unexpected argument "now"`},

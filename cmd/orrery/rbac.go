@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +20,6 @@ import (
 // rbacOptions are the flags of "orrery rbac". A flag that "orrery run" also has has the same
 // meaning.
 type rbacOptions struct {
-	name           string
 	serviceAccount string
 	user           string
 	purpose        string
@@ -110,7 +108,6 @@ func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.purpose, "for", "", "command", []string{forRun, forWhy}, "the command that needs the rights; the flags about controllers, leader election and Events are for run")
 	program.WordVar(flags, &o.without, "without", "", "type", []string{withoutNothing, withoutSecrets}, "with --for why: name the types that may be listed, without this one; custom types need --group")
 	flags.StringSliceVar(&o.groups, "group", nil, "with --without: a `group` of custom types that may be listed as well; may be repeated")
-	flags.StringVar(&o.name, "name", "", "the `name` of the roles and bindings; default: orrery, followed by -why or -dry-run and the user or service account unless these are the defaults")
 	flags.StringVar(&o.serviceAccount, "service-account", defaultServiceAccount, "the service account that gets the rights, as `namespace/name`")
 	flags.StringVar(&o.user, "user", "", "the user that gets the rights instead of a service account, by the `name` that the API server knows")
 	flags.StringSliceVar(&o.run.controllers, "controllers", everyController, controllersUsage("the controllers to run"))
@@ -136,16 +133,16 @@ func (o *rbacOptions) config() (rbac.Config, error) {
 	if o.user != "" {
 		config.Subject = rbac.User(o.user)
 	}
-	config.Name = cmp.Or(o.name, o.defaultName())
+	config.Name = o.name()
 	return config, nil
 }
 
 // defaultServiceAccount is the one in deploy/.
 const defaultServiceAccount = "kube-system/orrery"
 
-// defaultName returns a name that is unique to the purpose and subject: otherwise "kubectl apply"
-// would take the rights away from the previous subject.
-func (o *rbacOptions) defaultName() string {
+// name returns a name that is unique to the purpose and subject: otherwise "kubectl apply" would take
+// the rights away from the previous subject.
+func (o *rbacOptions) name() string {
 	name := "orrery"
 	switch {
 	case o.purpose == forWhy:

@@ -41,7 +41,6 @@ func TestRBACFlags(t *testing.T) {
 		{[]string{"--user", "jane"}, []string{"kind: User", "name: jane", "name: orrery-jane\n"}, []string{"kind: ServiceAccount", "\n  name: orrery\n"}},
 		{[]string{"--user", "https://issuer/x%y"}, []string{"name: orrery-https:--issuer-x-y\n"}, nil},
 		{[]string{"--service-account", "tools/janitor"}, []string{"name: janitor", "namespace: tools", "name: orrery-tools-janitor-leader-election\n"}, []string{"\n  name: orrery\n"}},
-		{[]string{"--dry-run", "--user", "jane", "--name", "mine"}, []string{"name: mine\n"}, []string{"orrery-"}},
 		{[]string{"--dry-run"}, []string{"verbs: [list]", "name: orrery-dry-run\n"}, []string{"update", "create", "delete", "leases"}},
 		{[]string{"--leader-elect=false"}, []string{"events"}, []string{"leases", "kind: Role\nmetadata:\n  name: orrery-leader-election"}},
 		{[]string{"--events=false"}, []string{"leases"}, []string{"events"}},

@@ -21,7 +21,6 @@ import (
 type statusOptions struct {
 	cluster clusterOptions
 	lease   leaseOptions
-	limit   int
 	output  string
 }
 
@@ -78,15 +77,10 @@ Exit codes:
 func (o *statusOptions) addTo(flags *pflag.FlagSet) {
 	o.cluster.addTo(flags)
 	o.lease.addTo(flags)
-	flags.IntVar(&o.limit, "limit", 50,
-		"how many namespaces the text shows, the oldest first; 0: all; -o json always has all")
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputText, outputJSON}, "form of the output")
 }
 
 func (o *statusOptions) check() error {
-	if o.limit < 0 {
-		return fmt.Errorf("--limit must not be negative, it is %d", o.limit)
-	}
 	return cmp.Or(o.lease.check(), o.cluster.check())
 }
 
@@ -115,7 +109,7 @@ func (o *statusOptions) print(stdout io.Writer, report *cluster.Status) error {
 		encoder.SetIndent("", "  ")
 		err = encoder.Encode(report)
 	} else {
-		err = report.WriteText(stdout, o.limit)
+		err = report.WriteText(stdout)
 	}
 	switch {
 	case err != nil: // not wrapped, because [program.Run] gives it the exit code 1

@@ -12,14 +12,8 @@ import (
 	"orrery/nsctl"
 )
 
-// Options configure single controllers. The zero value of each field is that controller's default.
+// Options configure the namespace controller, see nsctl.Config and nsctl.DeleterConfig.
 type Options struct {
-	Namespace NamespaceOptions
-	Apps      AppsOptions
-}
-
-// NamespaceOptions configure the namespace controller, see nsctl.Config and nsctl.DeleterConfig.
-type NamespaceOptions struct {
 	Selection       nsctl.Selection
 	Workers         int
 	SyncPeriod      time.Duration
@@ -30,9 +24,9 @@ type NamespaceOptions struct {
 // Descriptors returns all controllers, sorted by name.
 func Descriptors(options Options) []manager.Descriptor {
 	return []manager.Descriptor{
-		deploymentController(options.Apps),
+		deploymentController(),
 		garbageCollector(),
-		namespaceController(options.Namespace),
-		replicaSetController(options.Apps),
+		namespaceController(options),
+		replicaSetController(),
 	}
 }

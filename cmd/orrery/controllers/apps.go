@@ -12,14 +12,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// AppsOptions configure the controllers of replica sets and of deployments.
-type AppsOptions struct {
-	ReplicaSetWorkers, DeploymentWorkers int
-}
-
 const mayBlock = "Set blockOwnerDeletion in references to the owner; only the admission plugin OwnerReferencesPermissionEnforcement requires this."
 
-func replicaSetController(options AppsOptions) manager.Descriptor {
+func replicaSetController() manager.Descriptor {
 	return manager.Descriptor{
 		Name: "replicaset-controller", Alias: "replicaset", About: "creates and deletes the pods of replica sets",
 		OnDemand: true, BuiltIn: true, EventsEverywhere: true,
@@ -37,8 +32,6 @@ func replicaSetController(options AppsOptions) manager.Descriptor {
 			}
 		},
 		New: func(c manager.ControllerContext) (manager.Controller, error) {
-			config := c.WorkerConfig("replicaset")
-			config.Workers = options.ReplicaSetWorkers
 			recorder := c.Recorder()
 			record := func(set *apps.ReplicaSet, kind api.EventType, reason, message string) {
 				regarding := set.Reference(apps.ReplicaSetKind, apps.GroupVersion)
@@ -47,7 +40,7 @@ func replicaSetController(options AppsOptions) manager.Descriptor {
 			controller, err := apps.NewReplicaSetController(apps.ReplicaSetConfig{
 				ReplicaSets: collection[*apps.ReplicaSet](c, apps.ReplicaSetsResource),
 				Pods:        collection[*apps.Pod](c, api.PodsResource),
-				Worker:      config,
+				Worker:      c.WorkerConfig("replicaset"),
 				Trace: &apps.ReplicaSetTrace{ // reasons and messages as in kube-controller-manager
 					Created: func(set *apps.ReplicaSet, pod string, err error) {
 						if err != nil {
@@ -73,7 +66,7 @@ func replicaSetController(options AppsOptions) manager.Descriptor {
 	}
 }
 
-func deploymentController(options AppsOptions) manager.Descriptor {
+func deploymentController() manager.Descriptor {
 	return manager.Descriptor{
 		Name: "deployment-controller", Alias: "deployment", About: "rolls deployments out, by replica sets",
 		OnDemand: true, BuiltIn: true, EventsEverywhere: true,
@@ -94,8 +87,6 @@ func deploymentController(options AppsOptions) manager.Descriptor {
 			}
 		},
 		New: func(c manager.ControllerContext) (manager.Controller, error) {
-			config := c.WorkerConfig("deployment")
-			config.Workers = options.DeploymentWorkers
 			recorder := c.Recorder()
 			record := func(d *apps.Deployment, message string) {
 				regarding := d.Reference(apps.DeploymentKind, apps.GroupVersion)
@@ -105,7 +96,7 @@ func deploymentController(options AppsOptions) manager.Descriptor {
 				Deployments: collection[*apps.Deployment](c, apps.DeploymentsResource),
 				ReplicaSets: collection[*apps.ReplicaSet](c, apps.ReplicaSetsResource),
 				Pods:        collection[*apps.Pod](c, api.PodsResource),
-				Worker:      config,
+				Worker:      c.WorkerConfig("deployment"),
 				Trace: &apps.DeploymentTrace{
 					Created: func(d *apps.Deployment, set *apps.ReplicaSet) {
 						if set.Spec.Replicas > 0 {

@@ -24,7 +24,7 @@ const (
 	namespaceBurstFactor = 100
 )
 
-func namespaceController(options NamespaceOptions) manager.Descriptor {
+func namespaceController(options Options) manager.Descriptor {
 	return manager.Descriptor{
 		Name: NamespaceController, Alias: "namespace", About: "deletes the content of namespaces that are being deleted, and finalizes them",
 		DryRun: true, BuiltIn: true,
@@ -37,7 +37,7 @@ func namespaceController(options NamespaceOptions) manager.Descriptor {
 	}
 }
 
-func startNamespaceController(c manager.ControllerContext, options NamespaceOptions) (manager.Controller, error) {
+func startNamespaceController(c manager.ControllerContext, options Options) (manager.Controller, error) {
 	passDone := func(namespace string, _ time.Duration, _ int, err error) { c.PassDone(namespace, err) }
 	traces := []*nsctl.Trace{
 		c.Logger.Namespaces(), events.Deletions(c.Recorder()), {PassDone: passDone},

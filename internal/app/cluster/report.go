@@ -85,8 +85,8 @@ func (r *Status) assess() {
 	}
 }
 
-// WriteText writes a status for people, with at most limit namespaces; 0: all.
-func (r *Status) WriteText(w io.Writer, limit int) error {
+// WriteText writes a status for people.
+func (r *Status) WriteText(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, values ...any) {
 		fmt.Fprintf(table, "%s\t%s\n", name, words.OneLine(fmt.Sprintf(format, values...)))
@@ -98,20 +98,13 @@ func (r *Status) WriteText(w io.Writer, limit int) error {
 		return err
 	}
 	fmt.Fprint(table, "\nNAMESPACE\tTERMINATING FOR\tSTATE\n")
-	shown := r.Namespaces
-	if limit > 0 {
-		shown = shown[:min(limit, len(shown))]
-	}
-	for _, n := range shown {
+	for _, n := range r.Namespaces {
 		lasted := words.Duration(time.Duration(n.Seconds) * time.Second)
 		name, state := words.OneLine(n.Name), words.OneLine(n.Why)
 		fmt.Fprintf(table, "%s\t%s\t%s\n", name, lasted, state)
 	}
 	if err := table.Flush(); err != nil {
 		return err
-	}
-	if more := len(r.Namespaces) - len(shown); more > 0 {
-		fmt.Fprintf(table, "and %d more; --limit 0 shows all\n", more)
 	}
 	fmt.Fprintln(table, "\nWhat keeps them, and what to do: orrery why -A")
 	return table.Flush()
