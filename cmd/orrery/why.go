@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,6 @@ import (
 
 // whyOptions are the flags of "orrery why". A flag that "orrery run" also has has the same meaning.
 type whyOptions struct {
-	name  string // of the command: "orrery why"
 	where clusterOptions
 
 	output      string
@@ -90,7 +90,6 @@ Exit codes; with -A the highest of 0, 2 and 3:
 			if err := options.check(args); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
-			options.name = command.CommandPath()
 			return options.run(command, args)
 		},
 	}
@@ -236,7 +235,7 @@ func (o *whyOptions) judge(stdout io.Writer, all ...why.Evidence) error {
 
 func (o *whyOptions) print(stdout io.Writer, reports why.Reports) error {
 	var document any = reports
-	write := func() error { return reports.WriteText(stdout, program.Width(stdout)) }
+	write := func() error { return reports.WriteText(stdout) }
 	if !o.all {
 		report := reports.Reports[0]
 		document = report
@@ -251,24 +250,20 @@ func (o *whyOptions) print(stdout io.Writer, reports why.Reports) error {
 	if err := write(); err != nil {
 		return err
 	}
-	plan := why.Plan(reports.Reports...)
-	switch {
-	case o.fix:
-		if o.from != "" && o.cluster() == "" {
-			if _, err := fmt.Fprintln(stdout, "\nWithout --context, these commands act on your default cluster."); err != nil {
-				return err
-			}
+	if !o.fix {
+		commands := func(f why.Finding) bool { return len(f.Remedies) > 0 }
+		if o.all || !slices.ContainsFunc(reports.Reports[0].Findings, commands) {
+			return nil
 		}
-		return why.WritePlan(stdout, plan)
-	case o.all, len(plan) == 0:
-		return nil
+		_, err := fmt.Fprintln(stdout, "--fix prints the commands for these objects")
+		return err
 	}
-	subject := reports.Reports[0].Namespace
-	if o.from != "" {
-		subject = "--from " + why.Quoted(o.from)
+	if o.from != "" && o.cluster() == "" {
+		if _, err := fmt.Fprintln(stdout, "\nWithout --context, these commands act on your default cluster."); err != nil {
+			return err
+		}
 	}
-	_, err := fmt.Fprintf(stdout, "commands: %s --fix\n", o.again(subject))
-	return err
+	return why.WritePlan(stdout, reports.Reports...)
 }
 
 // watchChanges prints a line for each change of the reports, until no namespace is terminating.
@@ -298,18 +293,6 @@ func (o *whyOptions) watchChanges(ctx context.Context, stdout io.Writer, examine
 
 // cluster returns the flags by which this command chose its cluster.
 func (o *whyOptions) cluster() string { return why.ClusterFlags(o.where.kubeconfig, o.where.context) }
-
-// again returns this command for a subject, on the same cluster.
-func (o *whyOptions) again(subject string) string {
-	again := strings.TrimSuffix(o.name+" "+subject+" "+o.cluster(), " ")
-	if o.where.as != "" {
-		again += " --as " + why.Quoted(o.where.as)
-	}
-	for _, group := range o.where.asGroups {
-		again += " --as-group " + why.Quoted(group)
-	}
-	return again
-}
 
 // pluginName is the name of a file with this program that kubectl runs as its command
 // "kubectl why-terminating".

@@ -78,14 +78,14 @@ func assertNoCommand(t *testing.T, name string, evidence json.RawMessage, value 
 	}
 	e.Cluster = "--context 'a b'"
 	report := why.Judge(e)
-	for _, planned := range why.Plan(report) {
-		bare := inQuotes.ReplaceAllString(planned.Command, "")
-		assert.NotRegexp(t, `pwned|[\x00-\x1f"]|\$\(`, bare, "%s: %q is hostile: %s", name, value, planned.Command)
-		if strings.Contains(planned.Command, "pwned") {
-			commands++
-		}
-	}
 	for _, found := range report.Findings {
+		for _, remedy := range found.Remedies {
+			bare := inQuotes.ReplaceAllString(remedy.Command, "")
+			assert.NotRegexp(t, `pwned|[\x00-\x1f"]|\$\(`, bare, "%s: %q is hostile: %s", name, value, remedy.Command)
+			if strings.Contains(remedy.Command, "pwned") {
+				commands++
+			}
+		}
 		for _, do := range found.Do { // a command ends a text, and the hostile word is no command of ours
 			_, command, ok := strings.Cut(do, "kubectl --context 'a b' ")
 			if ok && !strings.HasPrefix(command, "pwned") {
@@ -95,7 +95,7 @@ func assertNoCommand(t *testing.T, name string, evidence json.RawMessage, value 
 		}
 	}
 	var text strings.Builder
-	require.NoError(t, why.WritePlan(&text, why.Plan(report)))
+	require.NoError(t, why.WritePlan(&text, report))
 	require.NoError(t, report.WriteText(&text, true, 0))
 	assert.NotRegexp(t, `(?m)^(\x1b|kubectl pwned)`, text.String(), "%s: %q begins a line", name, value)
 	return commands

@@ -189,7 +189,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 // noCause says what can be said of a namespace that hangs without a cause that was found.
 func (e *Evidence) noCause() string {
 	const none = "no known cause is proven"
-	claim, content := e.unconfirmed(), e.condition(api.NamespaceDeletionContentFailure)
+	content := e.condition(api.NamespaceDeletionContentFailure)
 	objects, unread := e.left()
 	waits := cmp.Or(e.waitingFor(nil), e.overdue())
 	switch {
@@ -199,10 +199,6 @@ func (e *Evidence) noCause() string {
 		return waits
 	case len(unread) > 0:
 		return fmt.Sprintf("why is not proven: %s could not be read", types(unread))
-	case claim != nil:
-		return fmt.Sprintf("%s says %.200q, which the requests of this command do not confirm: wait for the "+
-			"controller's next pass, within %s, or read its log",
-			short(claim.Type), claim.Message, words.Duration(backOffCap))
 	case objects == 0:
 		return fmt.Sprintf("nothing is left in it: a controller that works would have removed it within %s. "+
 			"Its log says if its last request, to namespaces/finalize, is refused", words.Duration(backOffCap))

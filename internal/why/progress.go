@@ -66,18 +66,3 @@ func (e *Evidence) released() string {
 	}
 	return ""
 }
-
-// unconfirmed returns a condition that is True although nothing that was read agrees, nil for none.
-func (e *Evidence) unconfirmed() *api.NamespaceCondition {
-	objects, unread := e.left()
-	for i, c := range e.Latest().Conditions {
-		holds := objects > 0 || len(unread) > 0
-		if c.Type == api.NamespaceDeletionDiscoveryFailure {
-			holds = len(e.Undiscovered()) > 0 || e.Discovery.Refused != nil
-		}
-		if isDeletionCondition(c.Type) && c.Status == api.ConditionTrue && !holds {
-			return &e.Latest().Conditions[i]
-		}
-	}
-	return nil
-}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"orrery/internal/words"
 )
@@ -28,39 +29,21 @@ func JudgeAll(all []Evidence) Reports {
 	return r
 }
 
-// WriteText writes a row for each namespace. width is the terminal's width, or 0 for a file or a
-// pipe.
-func (r Reports) WriteText(w io.Writer, width int) error {
+// WriteText writes a row for each namespace.
+func (r Reports) WriteText(w io.Writer) error {
 	if len(r.Reports) == 0 {
 		_, err := fmt.Fprintln(w, "no namespace is Terminating")
 		return err
 	}
-	if width == 0 {
-		width = 2 * reportWidth
-	}
-	name, causes := len("NAMESPACE"), len("CAUSES")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAMESPACE\tVERDICT\tCAUSES\tWHAT")
 	for _, report := range r.Reports {
-		name, causes = max(name, len(report.Namespace)), max(causes, len(report.causes()))
-	}
-	var text strings.Builder
-	line := func(cells ...string) {
-		row := fmt.Sprintf("%-*s  %-11s  %-*s  ", name, cells[0], cells[1], causes, cells[2])
-		for i, part := range words.Wrap(cells[3], max(40, width-len(row))) {
-			if i > 0 {
-				row = strings.Repeat(" ", len(row))
-			}
-			fmt.Fprintln(&text, strings.TrimRight(row+part, " "))
-		}
-	}
-	line("NAMESPACE", "VERDICT", "CAUSES", "WHAT")
-	for _, report := range r.Reports {
-		line(report.Namespace, string(report.Verdict), report.causes(), report.Sentence)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", report.Namespace, report.Verdict, report.causes(), report.Sentence)
 	}
 	for _, ended := range r.incomplete() {
-		fmt.Fprintf(&text, "The examination ended early: %s\n", words.OneLine(ended))
+		fmt.Fprintf(table, "The examination ended early: %s\n", words.OneLine(ended))
 	}
-	_, err := io.WriteString(w, text.String())
-	return err
+	return table.Flush()
 }
 
 // incomplete returns why examinations ended early, each reason once.

@@ -211,11 +211,6 @@ func TestVerdicts(t *testing.T) {
 			unknown, "no known cause is proven"),
 		is("nothing is known", with(plain(), tokenless), unknown, "no known cause is proven"),
 		is("a type that cannot be read", with(plain(), failed(500, "m")), unknown),
-		is("a claim that no longer holds", claims(api.NamespaceContentRemaining, "Some resources are remaining: "+
-			"pods. has 1 resource instances", time.Minute), unknown, "which the requests of this command do not "+
-			"confirm: wait for the controller's next pass, within 1m, or read its log"),
-		is("a claim that is not confirmed", claims(contentFailure, storage, 3*time.Minute), unknown,
-			"; ContentFailure "+`says "`+storage+`", which the requests of this command do not confirm`),
 		is("nothing is left", calm(plain()), unknown, "; nothing is left in it: a controller that works would have "+
 			"removed it within 1m."),
 		is("discovery is refused to this user", refusedDiscovery, unknown),

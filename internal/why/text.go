@@ -36,32 +36,23 @@ func (r Report) WriteText(w io.Writer, wide bool, width int) error {
 
 // line returns the line about how much was examined.
 func (c Checked) line(verdict Verdict) string {
-	parts := []string{fmt.Sprintf("%s types read", number(c.Types, len(c.Unread)))}
-	if slices.Contains(c.Unread, everyType) {
-		parts[0] = "no type read"
-	}
+	read := fmt.Sprintf("%d types read", c.Types)
 	if len(c.Unread) > 0 {
-		parts[0] += ", unread: " + c.unread()
+		read += ", unread: " + c.unread()
 	}
-	took := fmt.Sprintf("%.1f s", c.Took.Seconds())
+	took := fmt.Sprintf("%s, %.1f s", words.Count(c.Requests, "request"), c.Took.Seconds())
 	if c.Waited > 0 {
 		took += fmt.Sprintf(" + %.0f s", c.Waited.Seconds())
 	}
-	if c.Types == 0 && len(c.Unread) == 0 {
-		parts[0] = "nothing was read"
-	} else {
-		parts = append(parts, c.left())
-	}
-	parts = append(parts, words.Count(c.Requests, "request")+", "+took)
 	if c.Incomplete != "" {
-		parts = append(parts, "ended early: "+c.Incomplete)
+		took += "; ended early: " + c.Incomplete
 	}
-	return string(verdict) + "; " + strings.Join(parts, "; ")
+	return fmt.Sprintf("%s; %s; %s; %s", verdict, read, c.left(), took)
 }
 
 // left says how many objects are left: what was not read may have more.
 func (c Checked) left() string {
-	if len(c.Unread) > 0 && c.Objects == 0 {
+	if c.Objects == 0 && (len(c.Unread) > 0 || c.Types == 0) {
 		return "no object seen"
 	}
 	left := words.Count(c.Objects, "object") + " left"
@@ -88,13 +79,6 @@ func (c Checked) unread() string {
 		list += " (" + reason + ")"
 	}
 	return list
-}
-
-func number(read, unread int) string {
-	if unread == 0 {
-		return fmt.Sprint("all ", read)
-	}
-	return fmt.Sprintf("%d of %d", read, read+unread)
 }
 
 // block returns the lines of a finding.

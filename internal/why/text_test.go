@@ -81,22 +81,16 @@ func TestPlan(t *testing.T) {
 		return why.Finding{ID: id, Culprit: why.Reference{Resource: resource, Namespace: "shop", Name: name},
 			Remedies: remedies}
 	}
-	nodes := why.Remedy{Command: "kubectl get nodes"}
-	var causes []string
-	for _, planned := range why.Plan(why.Report{Findings: []why.Finding{finding("C11", "pods", "a", nodes),
-		finding("C11", "pods", "a", nodes), finding("C11", "pods", "b", nodes), finding("C12", "pods", "a", nodes)}}) {
-		causes = append(causes, planned.Cause)
-	}
-	assert.Equal(t, []string{"C11", "C11", "C12"}, causes)
 	scale := why.Remedy{Command: "kubectl -n db scale deployment/db --replicas=1"}
 	var text strings.Builder
-	require.NoError(t, why.WritePlan(&text, why.Plan(why.Report{Namespace: "shop", Findings: []why.Finding{
+	require.NoError(t, why.WritePlan(&text, why.Report{Namespace: "shop", Findings: []why.Finding{
 		finding("C04", "databases.example.com", "orders", scale, why.Remedy{Command: "kubectl undo",
 			When: "when the namespace is gone"}, why.Remedy{Command: "kubectl patch", Loses: why.StaysBehind +
 			"the database"}),
 		finding("C04", "databases.example.com", "orders", scale, // another finalizer
 			why.Remedy{Command: "kubectl patch other", Loses: "x"}),
-	}})))
+		finding("C05", "databases.example.com", "orders", scale),
+	}}))
 	assert.Equal(t, `
 C04  databases.example.com shop/orders
   kubectl -n db scale deployment/db --replicas=1
@@ -106,6 +100,9 @@ C04  databases.example.com shop/orders
   kubectl patch
   ⚠ last resort, loses x:
   kubectl patch other
+
+C05  databases.example.com shop/orders
+  kubectl -n db scale deployment/db --replicas=1
 `, text.String())
 }
 

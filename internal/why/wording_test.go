@@ -22,8 +22,8 @@ func TestSingular(t *testing.T) {
 
 // What was not read may have more objects.
 func TestWhatIsLeft(t *testing.T) {
-	assert.Equal(t, "0 objects left", Checked{}.left())
-	assert.Equal(t, "unknown; nothing was read; 1 request, 0.0 s", Checked{Requests: 1}.line(Unknown))
+	assert.Equal(t, "0 objects left", Checked{Types: 1}.left())
+	assert.Equal(t, "unknown; 0 types read; no object seen; 1 request, 0.0 s", Checked{Requests: 1}.line(Unknown))
 	assert.Equal(t, "no object seen", Checked{Unread: []string{"pods"}}.left())
 	assert.Equal(t, "at least 1 object left", Checked{Unread: []string{"pods"}, Objects: 1}.left())
 }

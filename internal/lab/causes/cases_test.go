@@ -49,7 +49,7 @@ func TestAllNamespaces(t *testing.T) {
 		// of each other namespace: it, what holds its object, and both again
 		assert.LessOrEqual(t, reports.Reports[0].Checked.Requests, alone.Checked.Requests+1+4*10, "each type is listed once for all")
 		var out strings.Builder
-		require.NoError(t, reports.WriteText(&out, 0))
+		require.NoError(t, reports.WriteText(&out))
 		assert.Contains(t, out.String(), "NAMESPACE")
 		assert.Len(t, regexp.MustCompile(`(?m)^\S`).FindAllString(out.String(), -1), 12, out.String())
 	})

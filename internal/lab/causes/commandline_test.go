@@ -266,7 +266,7 @@ func TestInTheMiddle(t *testing.T) {
 		"it is created again":             {nil, ofNamespace, 2, isCreatedAgain, 0, `namespace "shop" was removed while it was examined`, ""},
 		"it is created again, watched":    {[]string{"-w"}, ofNamespace, 2, isCreatedAgain, 0, `namespace "shop" was removed while it was examined`, ""},
 		"the server ends at once":         {nil, ofNamespace, 1, ends, 1, "", "http://127.0.0.1"},
-		"the server ends in wave 1":       {nil, ofServer, 1, ends, 3, "no type read, unread: everything (the ", ""},
+		"the server ends in wave 1":       {nil, ofServer, 1, ends, 3, "0 types read, unread: everything (the ", ""},
 		"the server ends in wave 2":       {nil, ofConfigMaps, 1, ends, 3, "unread: configmaps", ""},
 		"the server ends before sample 2": {nil, ofNamespace, 2, ends, 3, "the second sample failed: ", ""},
 		"the server ends, all":            {[]string{"-A"}, ofNamespace, 2, ends, 3, "The examination ended early: the second sample failed: ", ""},
