@@ -105,14 +105,21 @@ func lead(ctx context.Context, p *process, work func(alive context.Context)) err
 		return err
 	}
 	p.observer.metrics.Leading(election.name, false)
-	p.observer.healthy("leaderElection", func() error { return elector.Check(healthTolerance) })
-	p.observer.show("election", func() any { return elector.Snapshot() })
+	if server := p.observer.server; server != nil {
+		server.Live("leaderElection", func() error { return elector.Check(healthTolerance) })
+		server.Show("election", func() any { return elector.Snapshot() })
+	}
 	p.logger.Info().Str("lease", election.namespace+"/"+election.name).Str("identity", identity).Msg("waiting for leadership")
 	err = elector.Run(ctx, func(alive context.Context, _ leaderelection.Term) { work(alive) })
-	if access, ok := errors.AsType[*leaderelection.AccessError](err); ok {
-		return &electionError{access}
+	access, ok := errors.AsType[*leaderelection.AccessError](err)
+	switch {
+	case !ok:
+		return err
+	case api.IsForbidden(access.Err):
+		return fmt.Errorf("%w; replicas need the right to get, create and update Leases there (\"orrery rbac\" prints "+
+			"all that a run needs); a single replica needs none with --leader-elect=false", access)
 	}
-	return err
+	return fmt.Errorf("%w; --leader-elect-resource-namespace names a namespace that exists", access)
 }
 
 // electionTrace returns hooks for metrics and Events.
@@ -129,15 +136,3 @@ func (p *process) electionTrace(recorder events.EventRecorder) *leaderelection.T
 		SlowPath: func() { p.observer.metrics.SlowPath(name) },
 	}
 }
-
-// electionError is the reason why this run cannot take part in the election.
-type electionError struct{ access *leaderelection.AccessError }
-
-func (e *electionError) Error() string {
-	if api.IsForbidden(e.access.Err) {
-		return fmt.Sprintf("%v; replicas need the right to get, create and update Leases there (\"orrery rbac\" prints all that a run needs); a single replica needs none with --leader-elect=false", e.access)
-	}
-	return fmt.Sprintf("%v; --leader-elect-resource-namespace names a namespace that exists", e.access)
-}
-
-func (e *electionError) Unwrap() error { return e.access }

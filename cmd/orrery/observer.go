@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/pflag"
@@ -53,7 +50,7 @@ func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logge
 		Profiling: options.profiling,
 	})
 	if err != nil && options.explicit() {
-		return nil, &observeError{err}
+		return nil, fmt.Errorf("%w; choose another --metrics-port or --bind-address, or --metrics-port 0 to serve nothing", err)
 	}
 	if err != nil {
 		o.announce = func() {
@@ -78,16 +75,6 @@ func (o *observer) stop() {
 	}
 }
 
-// observeError is the error of an address that the user chose and on which the process cannot
-// listen.
-type observeError struct{ err error }
-
-func (e *observeError) Error() string {
-	return e.err.Error() + "; choose another --metrics-port or --bind-address, or --metrics-port 0 to serve nothing"
-}
-
-func (e *observeError) Unwrap() error { return e.err }
-
 // stopping makes the process not ready, because it is being stopped.
 func (o *observer) stopping() { o.ending.Store(true) }
 
@@ -104,22 +91,6 @@ func (o *observer) synced() error {
 		return (*check)()
 	}
 	return errors.New("no informer has been started yet")
-}
-
-// show adds an entry to /debug/orrery: the result of the function, which may be called from any
-// goroutine.
-func (o *observer) show(name string, snapshot func() any) {
-	if o.server != nil {
-		o.server.Show(name, snapshot)
-	}
-}
-
-// healthy adds a check to /livez. If it fails the process is restarted, so it must depend only on
-// the process.
-func (o *observer) healthy(name string, check func() error) {
-	if o.server != nil {
-		o.server.Live(name, check)
-	}
 }
 
 // observerOptions are the flags of the debug server.
@@ -175,7 +146,7 @@ func startRecorder(options *runOptions, logger *logs.Logger, stdout io.Writer) (
 	}
 	closeView := func() {}
 	if options.view {
-		page, err := options.page.Start(view.Config{Source: recorder, Code: sourceOnDisk()}, stdout)
+		page, err := options.page.Start(view.Config{Source: recorder}, stdout)
 		if err != nil {
 			recorder.Stop(err.Error())
 			return nil, nil, err
@@ -189,21 +160,4 @@ func startRecorder(options *runOptions, logger *logs.Logger, stdout io.Writer) (
 			logger.Warn().Err(err).Msg("the recording is incomplete")
 		}
 	}, nil
-}
-
-// sourceOnDisk returns the sources of the repository in which the program was started. Elsewhere
-// the page names the functions without their text.
-func sourceOnDisk() view.Code {
-	dir, err := os.Getwd()
-	for err == nil {
-		if text, _ := os.ReadFile(filepath.Join(dir, "go.mod")); strings.HasPrefix(string(text), "module orrery\n") {
-			return view.Code{Files: os.DirFS(dir)}
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			break
-		}
-		dir = parent
-	}
-	return view.Code{}
 }

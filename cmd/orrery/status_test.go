@@ -2,14 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/cluster"
-	"orrery/restclient/api"
 )
 
 // statusOf runs "orrery status" and returns its JSON output.
@@ -52,23 +50,6 @@ func TestStatus(t *testing.T) {
 	require.Len(t, report.Namespaces, 1)
 	assert.Equal(t, "team-a", report.Namespaces[0].Name)
 	leader.end()
-}
-
-// "orrery status --as" shows what another user may see, as "orrery run --as" does.
-func TestStatusAsAnotherUser(t *testing.T) {
-	asked := make(chan http.Header, 1)
-	url := serve(t, &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) {
-		select {
-		case asked <- r.Header.Clone():
-		default:
-		}
-		return 403, api.ReasonForbidden
-	}})
-	code, _, _ := orrery(t, "status", "--kubeconfig", writeKubeconfig(t, url, "{}"), "--as", "jane", "--as-group", "devs", "--as-group", "ops")
-	assert.Equal(t, 2, code)
-	header := <-asked
-	assert.Equal(t, "jane", header.Get("Impersonate-User"))
-	assert.Equal(t, []string{"devs", "ops"}, header.Values("Impersonate-Group"))
 }
 
 // "orrery status" logs what "orrery run" logs about its connection, and never on standard output.
