@@ -50,7 +50,8 @@ func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logge
 		Profiling: options.profiling,
 	})
 	if err != nil && options.explicit() {
-		return nil, fmt.Errorf("%w; choose another --metrics-port or --bind-address, or --metrics-port 0 to serve nothing", err)
+		return nil, fmt.Errorf("%w; choose another --metrics-port or --bind-address, or --metrics-port 0 to serve "+
+			"nothing", err)
 	}
 	if err != nil {
 		o.announce = func() {

@@ -42,7 +42,8 @@ func TestWhatIsCutShortAtTheEndIsLeft(t *testing.T) {
 			var log clustertest.Buffer
 			logger := logs.New(logs.Config{Writer: &log})
 			options := &runOptions{drainTimeout: limit, dryRun: true}
-			p := &process{options: options, logger: logger, observer: &observer{metrics: metrics.New("test"), announce: func() {}}}
+			silent := &observer{metrics: metrics.New("test"), announce: func() {}}
+			p := &process{options: options, logger: logger, observer: silent}
 			describe := func(c manager.ControllerContext) (manager.Controller, error) {
 				config := c.WorkerConfig("slow")
 				config.NewQueue = nil

@@ -134,7 +134,8 @@ func deleteNamespace(t *testing.T, client *restclient.Client, name string, confi
 	t.Helper()
 	do(t, client, http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
 	for i := range configMaps {
-		do(t, client, http.MethodPost, "/api/v1/namespaces/"+name+"/configmaps", fmt.Sprintf(`{"metadata":{"name":"c%02d"}}`, i))
+		do(t, client, http.MethodPost, "/api/v1/namespaces/"+name+"/configmaps",
+			fmt.Sprintf(`{"metadata":{"name":"c%02d"}}`, i))
 	}
 	do(t, client, http.MethodDelete, "/api/v1/namespaces/"+name, "")
 }

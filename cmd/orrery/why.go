@@ -193,7 +193,9 @@ func (o *whyOptions) run(command *cobra.Command, args []string) error {
 }
 
 // collect reads the evidence of the namespace in args, or of every terminating namespace.
-func (o *whyOptions) collect(ctx context.Context, client *restclient.Client, args []string) (all []why.Evidence, err error) {
+func (o *whyOptions) collect(
+	ctx context.Context, client *restclient.Client, args []string,
+) (all []why.Evidence, err error) {
 	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
 	if o.noWait {
 		options.Interval = -1
@@ -210,7 +212,8 @@ func (o *whyOptions) collect(ctx context.Context, client *restclient.Client, arg
 		return nil, stopped
 	}
 	if o.all && api.IsForbidden(err) {
-		return nil, fmt.Errorf("listing the namespaces is refused: %w; \"orrery rbac --for why --user NAME\" prints the role that it needs", err)
+		return nil, fmt.Errorf("listing the namespaces is refused: %w; \"orrery rbac --for why --user NAME\" prints the "+
+			"role that it needs", err)
 	}
 	if err != nil {
 		return nil, &startError{doing: doing, server: client.Config().Host, err: err}

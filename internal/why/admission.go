@@ -167,7 +167,8 @@ func (e *Evidence) exclusion(hook *Webhook) []Remedy {
 	change := func(operator string) string {
 		list := fmt.Sprintf("(.webhooks[] | select(.name == %q) | .namespaceSelector.matchExpressions) %s %s",
 			hook.Name, operator, entry)
-		return e.kubectl("", "get %s %s -o json | jq %s | kubectl replace -f -", hook.Resource, hook.Configuration, list)
+		return e.kubectl("", "get %s %s -o json | jq %s | kubectl replace -f -",
+			hook.Resource, hook.Configuration, list)
 	}
 	return []Remedy{{Command: change("+=")}, {Command: change("-="), When: whenGone}}
 }

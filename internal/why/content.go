@@ -33,7 +33,8 @@ func definitionGoes(e *Evidence) []Finding {
 		for _, h := range held {
 			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
 			f.lackOwner(e, h)
-			f.Remedies = append(f.Remedies, Remedy{Command: e.kubectl(e.Name, "describe %s %s", t.Name(), h.Object.Name)})
+			describe := e.kubectl(e.Name, "describe %s %s", t.Name(), h.Object.Name)
+			f.Remedies = append(f.Remedies, Remedy{Command: describe})
 		}
 		findings = append(findings, f)
 	}

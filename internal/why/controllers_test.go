@@ -241,7 +241,8 @@ func TestEntriesOfTheNamespace(t *testing.T) {
 	alive.Grants = answered[why.Grant]("GET roles")
 	unreadType := evidence(entries(nil, []string{"kubernetes", "example.com/x"}))
 	judged(t, []row{
-		is("an entry of metadata.finalizers", audited(), "C16 proven", "run: only if its owner, which is not known, does not come back: "+removal),
+		is("an entry of metadata.finalizers", audited(), "C16 proven",
+			"run: only if its owner, which is not known, does not come back: "+removal),
 		is("beside content they act later", all(content), "C16 later", "found: C17 later", "found: C18 later"),
 		is("beside each other they act", all(), "C16 proven", "found: C17 proven", "found: C18 proven"),
 		is("beside what cannot be discovered", with(stale(), func(e *why.Evidence) {
@@ -261,7 +262,8 @@ func TestEntriesOfTheNamespace(t *testing.T) {
 		is("an old Lease, and a pod that is not ready", collector(48*time.Hour, 48*time.Hour), "C17 proven"),
 		is("a Lease of 3 min ago, and a pod that starts", collector(3*time.Minute, 15*time.Second), "C17 possible"),
 		is("a pod that has been starting for 3 min", collector(5*time.Minute, 3*time.Minute), "C17 possible"),
-		is("a token of another", token("example.com/x"), "C18 proven", "do: find the token's owner, and let it remove the token"),
+		is("a token of another", token("example.com/x"), "C18 proven",
+			"do: find the token's owner, and let it remove the token"),
 		once("a token beside a type that cannot be read", unreadType, failed(500, "no"), "C18 possible", "!loses: "),
 		once("a token, seconds after the deletion", token("example.com/x"), young, "C18 possible"),
 		once("the content went between the samples", justEmptied(), emptiedNow, "C18 possible", "!verdict: stuck",

@@ -180,7 +180,8 @@ func TestAdviceAboutOwners(t *testing.T) {
 			"\nrun: kubectl -n ops describe daemonset keda-operator\n"),
 		is("a Deployment that does not start", held(since("deployment", "keda-operator", 2, time.Hour)), "C04 proven",
 			"\nrun: kubectl -n ops describe deployment keda-operator\n"),
-		is("of several stopped parts the owner", parts(), "C04 possible", "owner: cert-manager, unknown", "!cainjector"),
+		is("of several stopped parts the owner", parts(), "C04 possible", "owner: cert-manager, unknown",
+			"run: kubectl -n cert-manager scale deployment/cert-manager --replicas=1\n", "!cainjector"),
 		is("traces of an owner whose finalizer a library has set", traced, "C04 possible",
 			"proof: python-requests/2.31 set it at ",
 			"run: only if its owner, which is not known, does not come back: ", "--type=json", "loses: "),
@@ -245,7 +246,8 @@ func TestAnOwnerWithoutRights(t *testing.T) {
 		workload("deployment", "es", "external-secrets-cert-controller", 1, "external-secrets"))
 	notAsOwner := workload("deployment", "es", "external-secrets-webhook", 1, "webhook")
 	judged(t, []row{
-		is("it may not update or patch", refusedSecrets(), "C06 possible", "only missing: whether external-secrets works for shop, and under "+
+		is("it may not update or patch", refusedSecrets(), "C06 possible", "only missing: whether "+
+			"external-secrets works for shop, and under "+
 			"its service account, was not seen"),
 		once("it may patch", refusedSecrets(), patch(func(r *why.Review) { r.Allowed = true }), "no C06"),
 		once("the review failed", refusedSecrets(), patch(func(r *why.Review) { r.Failed = noRight }), "no C06"),

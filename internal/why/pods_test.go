@@ -68,7 +68,8 @@ func TestPodsAndTheirNodes(t *testing.T) {
 		}), "C10 possible", "verdict: unknown, exit 3", "has been terminating for 10m and is possibly waiting: 1 pod "+
 			"may run until"),
 		is("on a node that does not exist", lost, "C11 proven", "run: kubectl get nodes\n"),
-		is("on a node that does not answer", stays(nodes(unknown), kubeletOf(at.Add(-time.Hour))), "C11 proven", "run: kubectl describe nodes n\n",
+		is("on a node that does not answer", stays(nodes(unknown), kubeletOf(at.Add(-time.Hour))), "C11 proven",
+			"run: kubectl describe nodes n\n",
 			"run: only after you have verified that the machine is off: "+taint+"\n", "run: when the node is back: "+
 				taint+"-\n"),
 		once("on a node that does not answer, whose Lease may not be read", calm(onNode(unknown)),
@@ -158,11 +159,12 @@ func TestPodsOfJobs(t *testing.T) {
 	}
 	const off = "*,-job-controller"
 	judged(t, []row{
-		is("its Job does not exist", leftOver(), "C13 proven", keeps, "run: kubectl -n shop describe pods import\n", `run: kubectl -n shop patch pods import `+
-			`--type=json -p '[{"op":"test","path":"/metadata/uid","value":"uid-import"},`+
-			`{"op":"test","path":"/metadata/resourceVersion","value":"1"},`+
-			`{"op":"test","path":"/metadata/finalizers/0","value":"batch.kubernetes.io/job-tracking"},`+
-			`{"op":"remove","path":"/metadata/finalizers/0"}]'`, "!found: C24"),
+		is("its Job does not exist", leftOver(), "C13 proven", keeps, "run: kubectl -n shop describe pods import\n",
+			`run: kubectl -n shop patch pods import `+
+				`--type=json -p '[{"op":"test","path":"/metadata/uid","value":"uid-import"},`+
+				`{"op":"test","path":"/metadata/resourceVersion","value":"1"},`+
+				`{"op":"test","path":"/metadata/finalizers/0","value":"batch.kubernetes.io/job-tracking"},`+
+				`{"op":"remove","path":"/metadata/finalizers/0"}]'`, "!found: C24"),
 		is("its owner of another group does not control it", with(leftOver(), owner(func(o *why.Owner) {
 			o.Group, o.Controls = "batch.volcano.sh", false
 		})), "C13 proven", keeps),

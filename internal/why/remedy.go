@@ -165,7 +165,8 @@ func (e *Evidence) commands(f *Finding) []string {
 	case "C20":
 		return []string{e.kubectl("", "get namespace %s -o yaml --show-managed-fields", e.Name)}
 	case "C21":
-		return []string{e.kubectl("", "get clusterrole,clusterrolebinding system:controller:namespace-controller -o yaml")}
+		const role = "system:controller:namespace-controller"
+		return []string{e.kubectl("", "get clusterrole,clusterrolebinding "+role+" -o yaml")}
 	case "C07", "C08":
 		if !e.Webhooks.Known() && strings.HasSuffix(f.Culprit.Resource, "webhookconfigurations") {
 			return []string{e.kubectl("", "get validatingwebhookconfigurations,mutatingwebhookconfigurations")}
@@ -181,7 +182,8 @@ func (e *Evidence) commands(f *Finding) []string {
 	case notStuckID:
 		return nil
 	case missingRightsID:
-		return []string{e.kubectl("", "auth whoami"), e.inCluster("orrery rbac --for why --user NAME | kubectl apply -f -")}
+		return []string{e.kubectl("", "auth whoami"),
+			e.inCluster("orrery rbac --for why --user NAME | kubectl apply -f -")}
 	}
 	return []string{e.kubectl(f.Culprit.Namespace, "describe %s %s", f.Culprit.Resource, f.Culprit.Name)}
 }

@@ -334,7 +334,8 @@ func TestPolicies(t *testing.T) {
 			"'g.io/v1, Kind=Limit' not known"), "C08 proven"),
 		is("it asks for something", denied(), "C08 proven"),
 		is("it asks for several things, one after the other", says(denied(), `configmaps "a" `+deny+`annotate it `+
-			`first, configmaps "b" `+deny+`empty it, the server says so`), "C08 proven", "only found: C08 proven validatingadmissionpolicies/p"),
+			`first, configmaps "b" `+deny+`empty it, the server says so`), "C08 proven",
+			"only found: C08 proven validatingadmissionpolicies/p"),
 		once("its binding was removed since", denied(),
 			func(e *why.Evidence) { e.Policies.Items = e.Policies.Items[:1] }, "no C08"),
 		once("it was removed since", denied(), func(e *why.Evidence) { e.Policies.Items = e.Policies.Items[1:] },

@@ -94,8 +94,9 @@ var situations = map[string][]situation{
 		{name: "an owner stopped beside a pod with a kubeconfig", proven: "C04 configmaps $NS/orders",
 			held:     "ConfigMap ceph.rook.io/disaster-protection",
 			commands: slices.Concat(deployment("rook-ceph-operator", 0), podWith("kubeconfig")),
-			says:     "deployment default/rook-ceph-operator: 0 of 0 ready ... DO bring the controller back ... ⚠ last resort",
-			never:    moreThanSeen},
+			says: "deployment default/rook-ceph-operator: 0 of 0 ready ... DO bring the controller back ... " +
+				"⚠ last resort",
+			never: moreThanSeen},
 		{name: "an owner stopped beside a pod with its token", proven: "C04 databases.postgresql.cnpg.io $NS/orders",
 			held: "Database.postgresql.cnpg.io cnpg.io/deleteDatabase",
 			commands: append(slices.Concat(deployment("cloudnative-pg", 0), podWith("token")), `apply -f -
@@ -132,7 +133,8 @@ var situations = map[string][]situation{
 				service := &admissionv1.ServiceReference{Namespace: "policy", Name: "deny"}
 				w.failingWebhook(configMaps, ns, admissionv1.WebhookClientConfig{Service: service})
 			},
-			says: "Service policy/deny does not exist ... DO if its Service is in another namespace: bring its pods back"},
+			says: "Service policy/deny does not exist ... DO if its Service is in another namespace: " +
+				"bring its pods back"},
 		{name: "a policy denies the deletion", proven: "C08 validatingadmissionpolicies $NS", held: "ConfigMap",
 			before: func(w *whyTrial, ns string) { w.forbidDeletion(configMaps, ns, "orders") },
 			says:   "policy $NS with binding $NS: orders stays ... DO do what the message asks for"},
@@ -181,7 +183,8 @@ var situations = map[string][]situation{
 		{name: "the type is deleted", proven: "C25 customresourcedefinitions rayclusters.ray.io", also: []string{"C04"},
 			held:     "RayCluster.ray.io ray.io/gcs-ft-redis-cleanup-finalizer",
 			commands: append(deployment("kuberay-operator", 0), "delete crd rayclusters.ray.io --wait=false"),
-			says:     "ray.io/gcs-ft-redis-cleanup-finalizer ... DO find out why the objects' finalizers are not removed"},
+			says: "ray.io/gcs-ft-redis-cleanup-finalizer ... DO find out why the objects' finalizers are not " +
+				"removed"},
 		{name: "the user may not read secrets", proven: "C30 namespaces $NS",
 			held: "ConfigMap " + holdingFinalizer,
 			before: func(w *whyTrial, _ string) {
