@@ -16,7 +16,6 @@ import (
 // decide how.
 type DeletableResource struct {
 	GVR                 api.GroupVersionResource
-	Singular            string // the name of one object's type; empty if the server has none
 	CanList             bool
 	CanDeleteCollection bool
 }
@@ -45,7 +44,6 @@ func DeletableResources(lists []*api.APIResourceList) ([]DeletableResource, erro
 			seen[gvr] = true
 			resources = append(resources, DeletableResource{
 				GVR:                 gvr,
-				Singular:            resource.SingularName,
 				CanList:             slices.Contains(resource.Verbs, "list"),
 				CanDeleteCollection: slices.Contains(resource.Verbs, "deletecollection"),
 			})

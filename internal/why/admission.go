@@ -53,18 +53,18 @@ func (t *Type) all() []Blocked { return t.blocks(t.Count, t.Objects...) }
 
 // blocks describes n objects of a type that cannot go, with the first ones as examples.
 func (t *Type) blocks(n int, objects ...Object) []Blocked {
-	b := Blocked{Resource: t.Name(), Count: n, objects: t.objects(n)}
+	b := Blocked{Resource: t.Name(), Count: n}
 	for _, object := range objects[:min(len(objects), 5)] {
 		b.Examples = append(b.Examples, object.Name)
 	}
 	return []Blocked{b}
 }
 
-// count writes how many objects are blocked: "4 configmaps and 1 secret".
+// count writes how many objects are blocked, as a list of [Blocked.objects].
 func count(blocks []Blocked) string {
 	var words []string
 	for _, b := range blocks {
-		words = append(words, b.objects)
+		words = append(words, b.objects())
 	}
 	return listed(words)
 }

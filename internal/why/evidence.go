@@ -1,7 +1,6 @@
 package why
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -153,8 +152,7 @@ type Type struct {
 	Group    string   `json:"group,omitempty"`
 	Version  string   `json:"version"`
 	Resource string   `json:"resource"`
-	Singular string   `json:"singular,omitempty"` // as discovery has it; empty: none, or older evidence
-	Request  string   `json:"request,omitempty"`  // empty: it cannot be listed
+	Request  string   `json:"request,omitempty"` // empty: it cannot be listed
 	Failed   *Failure `json:"failed,omitempty"`
 	// Count is the number of objects. More is true if there were too many pages to count all.
 	Count      int            `json:"count"`
@@ -172,11 +170,6 @@ func (t Type) Name() string {
 		return strconv.Quote(name)
 	}
 	return name
-}
-
-// singular is the name of the type for one object.
-func (t Type) singular() string {
-	return Type{Group: t.Group, Resource: cmp.Or(t.Singular, strings.TrimSuffix(t.Resource, "s"))}.Name()
 }
 
 // typeName is kubectl's name of a type: DNS labels.

@@ -366,7 +366,7 @@ func TestDefinitionsAndDependents(t *testing.T) {
 
 // What waits for an owner at work is told beside a finding and beside a wait.
 func TestAnOwnerAtWorkBesideSomethingElse(t *testing.T) {
-	const besides = "Besides, 1 application.argoproj.io waits for argocd-application-controller"
+	const besides = "Besides, 1 object of type applications.argoproj.io waits for argocd-application-controller"
 	pod := ending(15*time.Minute, "p")
 	inGrace := onReadyNode(pod)
 	waiting := add(application(), typeOf("", "pods", pod))
@@ -382,7 +382,7 @@ func TestAnOwnerAtWorkBesideSomethingElse(t *testing.T) {
 		is("pods in their grace period go first", waiting, "progressing", "1 pod may run until", besides),
 		is("objects that have gone", shrinks(application(), group, reports), "unknown", besides),
 		is("objects that go", shrinks(application(), group, reports, object("a")), "unknown", besides),
-		is("a finding", beside(es), "C04 proven", " waits. Besides, 1 pushsecret.external-secrets.io waits for "+
+		is("a finding", beside(es), "C04 proven", " waits. Besides, 1 object of type pushsecrets.external-secrets.io waits for "+
 			"external-secrets, which seems to be at work"),
 		is("a finding, and no owner at work", beside(), "C04 proven", "!Besides"),
 		is("without the token its content is not waited for any more", withoutToken(beside(es)), "C16 proven",

@@ -136,8 +136,6 @@ type Blocked struct {
 	Resource string   `json:"resource" yaml:"resource"`
 	Count    int      `json:"count" yaml:"count"`
 	Examples []string `json:"examples,omitempty" yaml:"examples,omitempty"`
-
-	objects string // how many objects of the type, in words
 }
 
 // Proof is one part of a proof that was seen.
@@ -193,15 +191,13 @@ func (f *Finding) lackToo(other Finding) {
 // clock writes a moment in UTC, with the zone.
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// objects writes a number of objects of a type: "1 configmap", "2 databases.example.com".
-func (t Type) objects(n int) string {
-	if n == 1 {
-		return "1 " + t.singular()
-	}
-	return fmt.Sprintf("%d %s", n, t.Name())
-}
+// objects writes how many objects of which type there are: "1 object of type configmaps".
+func (b Blocked) objects() string { return words.Count(b.Count, "object") + " of type " + b.Resource }
 
-// waiting writes how many objects wait: "1 configmap waits", "2 configmaps wait".
+// objects writes a number of objects of a type.
+func (t Type) objects(n int) string { return Blocked{Resource: t.Name(), Count: n}.objects() }
+
+// waiting writes how many objects wait: "1 object of type configmaps waits".
 func (t Type) waiting(n int) string {
 	if n == 1 {
 		return t.objects(n) + " waits"

@@ -239,7 +239,8 @@ func TestVerdicts(t *testing.T) {
 		is("the examination ended early", early, unknown),
 		is("what goes by itself does not hide what may stand still", calm(beside), unknown, "found: C27 proven",
 			"found: C04 possible", "has been terminating for 10m and is waiting: 1 "+
-				"vulnerabilityreport.aquasecurity.github.io went within 10s", ". Possibly 1 configmap waits for the "+
+				"object of type vulnerabilityreports.aquasecurity.github.io went within 10s", ". Possibly 1 object of "+
+				"type configmaps waits for the "+
 				"owner of example.com/x; that is not proven."),
 		is("a refusal beside a pod that may run, on a server that does not wait for it", with(inGrace(exceeded, older),
 			func(e *why.Evidence) { *e = add(*e, typeOf("", "configmaps", object("a"))) }), unknown),

@@ -107,7 +107,7 @@ func (f Finding) blockedBy() []string {
 	all := []string{f.Culprit.whole()}
 	for _, b := range f.Blocks {
 		if b.Count > 1 || b.Count == 1 && b.Resource != f.Culprit.Resource {
-			all = append(all, "keeps "+b.objects)
+			all = append(all, "keeps "+b.objects())
 		}
 	}
 	return all

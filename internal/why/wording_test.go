@@ -6,18 +6,11 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestSingular(t *testing.T) {
-	for want, one := range map[string]Type{
-		"1 ingress.networking.k8s.io": {Group: "networking.k8s.io", Resource: "ingresses", Singular: "ingress"},
-		"1 endpoints":                 {Resource: "endpoints", Singular: "endpoints"},
-		"1 configmap":                 {Resource: "configmaps"},
-		`1 "a;id.x"`:                  {Group: "x", Resource: "as", Singular: "a;id"},
-	} {
-		assert.Equal(t, want, one.objects(1))
-	}
-	assert.Equal(t, "2 configmaps", Type{Resource: "configmaps"}.objects(2))
-	assert.Equal(t, "1 configmap waits", Type{Resource: "configmaps"}.waiting(1))
-	assert.Equal(t, "0 configmaps wait", Type{Resource: "configmaps"}.waiting(0))
+func TestNumbersOfObjects(t *testing.T) {
+	assert.Equal(t, `1 object of type "a;id.x"`, Type{Group: "x", Resource: "a;id"}.objects(1))
+	assert.Equal(t, "2 objects of type configmaps", Type{Resource: "configmaps"}.objects(2))
+	assert.Equal(t, "1 object of type configmaps waits", Type{Resource: "configmaps"}.waiting(1))
+	assert.Equal(t, "0 objects of type configmaps wait", Type{Resource: "configmaps"}.waiting(0))
 }
 
 // What was not read may have more objects.

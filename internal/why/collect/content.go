@@ -28,7 +28,6 @@ func content(ctx context.Context, all ...*collector) {
 		ctx := api.WithSingleAttempt(ctx)
 		looked = nsctl.Look(ctx, types, deleted, func(ctx context.Context, r nsctl.DeletableResource) error {
 			for _, s := range read(ctx, r.GVR, maxPages, all...) {
-				s.t.Singular = r.Singular
 				s.c.mu.Lock()
 				s.c.evidence.Types = append(s.c.evidence.Types, s.t)
 				s.c.evidence.Pods = append(s.c.evidence.Pods, s.pods...)

@@ -195,25 +195,3 @@ func TestExpiredLists(t *testing.T) {
 		}
 	}
 }
-
-// The singular of a type is the server's.
-func TestTheSingularOfAType(t *testing.T) {
-	client := serving(t, func(r *http.Request) answer {
-		body := `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[`
-		switch r.URL.Path {
-		case "/apis":
-			body += `{"metadata":{"name":"example.com"},"versions":[{"version":"v1","freshness":"Current","resources":[
-				{"resource":"proxies","singularResource":"proxy","scope":"Namespaced",
-				"responseKind":{"group":"example.com","version":"v1","kind":"Proxy"},"verbs":["list","delete"]}]}]}`
-		case "/api":
-		default:
-			return answer{}
-		}
-		return answer{body: body + "]}"}
-	})
-	c := newCollector(client, "shop", Options{})
-	c.evidence.Namespace = &why.Namespace{}
-	content(t.Context(), c)
-	require.Len(t, c.evidence.Types, 1)
-	assert.Equal(t, "proxy", c.evidence.Types[0].Singular)
-}
