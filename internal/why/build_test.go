@@ -232,7 +232,9 @@ func review(user, verb, group, resource string, allowed bool) why.Review {
 // refuse adds the answers that a workload's account may list and not update the first type.
 func refuse(e *why.Evidence, w why.Workload) {
 	for _, verb := range []string{"update", "patch", "list"} {
-		e.Reviews = append(e.Reviews, review(w.User(), verb, e.Types[0].Group, e.Types[0].Resource, verb == "list"))
+		r := review(w.User(), verb, e.Types[0].Group, e.Types[0].Resource, verb == "list")
+		r.Name = e.Types[0].Objects[0].Name
+		e.Reviews = append(e.Reviews, r)
 	}
 }
 

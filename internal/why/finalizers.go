@@ -195,7 +195,7 @@ func withoutRights(e *Evidence) []Finding {
 			return w.Ready > 0 && w.Namespace != e.Name && h.Owns(w) && e.isRefused(w, h)
 		}
 		w := find(e.Workloads.Items, refused)
-		if !keeper.Known() || w == nil || e.changedOf(h) != "" {
+		if !h.ByRights() || w == nil || e.changedOf(h) != "" {
 			continue
 		}
 		another := func(other Workload) bool {
@@ -217,27 +217,18 @@ func withoutRights(e *Evidence) []Finding {
 	return findings
 }
 
-// OwnersRights returns the questions about the right of a workload to remove a finalizer. The
-// metadata of a built-in type may also be written with its status.
+// OwnersRights returns the questions about the right of a workload to remove a finalizer.
 func (h Held) OwnersRights(w Workload) (questions []Refusal) {
-	ask := func(verb, resource string) {
-		asked := Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: resource, Name: h.Object.Name}
+	for _, verb := range []string{"update", "patch"} {
+		asked := Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: h.Type.Resource, Name: h.Object.Name}
 		questions = append(questions, asked)
-	}
-	ask("update", h.Type.Resource)
-	ask("patch", h.Type.Resource)
-	if !h.Type.IsCustom() {
-		ask("patch", h.Type.Resource+"/status")
 	}
 	return questions
 }
 
-// answerTo returns the answer to a question about a right, nil without one. A right to all objects
-// is one to each.
+// answerTo returns the answer to a question about a right, nil without one.
 func (e *Evidence) answerTo(asked Refusal) *Review {
-	all := asked
-	all.Name = ""
-	return find(e.Reviews, func(r Review) bool { return r.Failed == nil && (r.Refusal == asked || r.Refusal == all) })
+	return find(e.Reviews, func(r Review) bool { return r.Failed == nil && r.Refusal == asked })
 }
 
 // isRefused reports whether a workload may not write a held object in any way.

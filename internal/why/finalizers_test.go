@@ -219,9 +219,6 @@ func TestAFinalizerOnAForeignType(t *testing.T) {
 
 // C06: an owner that works and has lost its rights.
 func TestAnOwnerWithoutRights(t *testing.T) {
-	answer := func(reviews ...why.Review) func(*why.Evidence) {
-		return func(e *why.Evidence) { e.Reviews = append(e.Reviews, reviews...) }
-	}
 	lacks := func(e why.Evidence) why.Evidence {
 		refuse(&e, e.Workloads.Items[len(e.Workloads.Items)-1])
 		return e
@@ -230,13 +227,6 @@ func TestAnOwnerWithoutRights(t *testing.T) {
 		return func(e *why.Evidence) { change(&e.Reviews[1]) }
 	}
 	esAt := func(namespace string) why.Workload { return workload("deployment", namespace, "external-secrets", 1) }
-	balancer := func(reviews ...why.Review) why.Evidence {
-		return with(lacks(balanced(workload("deployment", "kube-system", "cloud-controller-manager", 1))),
-			answer(reviews...))
-	}
-	status := func(allowed bool) why.Review {
-		return review("system:serviceaccount:kube-system:default", "patch", "", "services/status", allowed)
-	}
 	webhookPart := func(account string) why.Workload {
 		w := workload("deployment", "es", "external-secrets-webhook", 1)
 		w.ServiceAccount = account
@@ -258,9 +248,6 @@ func TestAnOwnerWithoutRights(t *testing.T) {
 			e.Workloads.Items[1].ServiceAccount = "webhook"
 		}, "no C06"),
 		is("another installation has its rights", lacks(secrets(esAt("es-a"), esAt("es-b"))), "no C06"),
-		is("it may not write the status of a Service either", balancer(status(false)), "C06 possible"),
-		is("it may write the status of a Service, with its metadata", balancer(status(true)), "no C06"),
-		is("whether it may write the status was not asked", balancer(), "no C06"),
 		is("a part of a stopped owner", lacks(stoppedPart), "no C06"),
 		is("another part", lacks(secrets(notAsOwner)), "no C06"),
 		is("another part of Argo CD, which needs no such right", lacks(orphan("applications", "argoproj.io",

@@ -14,7 +14,7 @@ import (
 var forbidden = lazyPattern(`^[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: User ("(?:[^"\\]|\\.)+") cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)" in the namespace "([^"]+)"`)
 
 // Refusal is a right that a condition says the controller lacks, or that a finalizer's owner may
-// lack, for one object if Name is set. Resource may have a subresource, as in services/status.
+// lack, for one object if Name is set.
 type Refusal struct {
 	User     string `json:"user"`
 	Verb     string `json:"verb"`

@@ -161,7 +161,7 @@ func (o *role) rights(groups []string) (rights []why.Grant) {
 	return rights
 }
 
-// maxOwners is how many rights of owners are asked about: two or three for each.
+// maxOwners is how many rights of owners are asked about: two for each.
 const maxOwners = 30
 
 // ownersRights checks whether running owners may still remove their finalizers.
@@ -170,7 +170,7 @@ func (c *collector) ownersRights(ctx context.Context) {
 	var asked []why.Refusal
 	for _, h := range e.HeldOrAwaiting() {
 		for _, w := range e.Workloads.Items {
-			if w.Ready == 0 || w.Namespace == e.Name || !h.Owns(w) {
+			if !h.ByRights() || w.Ready == 0 || w.Namespace == e.Name || !h.Owns(w) {
 				continue
 			}
 			for _, refusal := range h.OwnersRights(w) {
