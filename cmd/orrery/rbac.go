@@ -140,8 +140,8 @@ func (o *rbacOptions) config() (rbac.Config, error) {
 // defaultServiceAccount is the one in deploy/.
 const defaultServiceAccount = "kube-system/orrery"
 
-// name returns a name that is unique to the purpose and subject: otherwise "kubectl apply" would take
-// the rights away from the previous subject.
+// name returns a name that is unique to the purpose and subject: otherwise "kubectl apply" would
+// take the rights away from the previous subject.
 func (o *rbacOptions) name() string {
 	name := "orrery"
 	switch {

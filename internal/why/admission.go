@@ -141,8 +141,8 @@ func webhookUnreachable(e *Evidence) []Finding {
 	return findings
 }
 
-// hookIsDown adds why a webhook cannot be called, and the commands that help. It returns false if its
-// server is back.
+// hookIsDown adds why a webhook cannot be called, and the commands that help. It returns false if
+// its server is back.
 func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
 	if !e.unreachable(f, hook.Service, text) {
 		return false
