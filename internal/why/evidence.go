@@ -66,7 +66,7 @@ type Evidence struct {
 	Requests int           `json:"requests"`
 	Took     time.Duration `json:"took"`
 
-	// Cluster has the flags by which kubectl finds the cluster, see [ClusterFlags]. It is not saved.
+	// Cluster has kubectl's flags for the cluster, see [ClusterFlags]. It is not saved.
 	Cluster string `json:"-"`
 }
 
