@@ -107,28 +107,45 @@ func (r *Resource[T]) objectRequest(verb, method, namespace, name string, subres
 
 // path returns the path of an object, or of the collection if name is empty.
 func (r *Resource[T]) path(namespace, name string, subresources []string) (string, error) {
-	type segment struct{ what, name string }
-	path, segments := "/api", []segment{{"version", r.gvr.Version}}
-	if r.gvr.Group != "" {
-		path, segments = "/apis", []segment{{"group", r.gvr.Group}, {"version", r.gvr.Version}}
+	path, err := VersionPath(r.gvr.GroupVersion())
+	add := func(what, name string) {
+		if err == nil {
+			path, err = below(path, what, name)
+		}
 	}
 	if namespace != "" {
-		segments = append(segments, segment{"", "namespaces"}, segment{"namespace", namespace})
+		path += "/namespaces"
+		add("namespace", namespace)
 	}
-	segments = append(segments, segment{"resource", r.gvr.Resource})
+	add("resource", r.gvr.Resource)
 	if name != "" {
-		segments = append(segments, segment{"name", name})
+		add("name", name)
 	}
 	for _, subresource := range subresources {
-		segments = append(segments, segment{"subresource", subresource})
+		add("subresource", subresource)
 	}
-	for _, s := range segments {
-		if err := CheckName(s.what, s.name); err != nil {
-			return "", err
-		}
-		path += "/" + url.PathEscape(s.name)
+	return path, err
+}
+
+// VersionPath returns the path of a group version: "/api/v1" or "/apis/apps/v1". Its error is a
+// [*NameError].
+func VersionPath(gv api.GroupVersion) (path string, err error) {
+	path = "/api"
+	if gv.Group != "" {
+		path, err = below("/apis", "group", gv.Group)
 	}
-	return path, nil
+	if err != nil {
+		return "", err
+	}
+	return below(path, "version", gv.Version)
+}
+
+// below returns the path of something with that name below another path.
+func below(path, what, name string) (string, error) {
+	if err := CheckName(what, name); err != nil {
+		return "", err
+	}
+	return path + "/" + url.PathEscape(name), nil
 }
 
 // CheckName returns a [*NameError] for a name that a server or proxy could take for something other

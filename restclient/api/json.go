@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"reflect"
@@ -36,172 +35,113 @@ func decode(data []byte, into any, keep bool) (*unknownFields, error) {
 	if !json.Valid(data) {
 		return nil, json.Unmarshal(data, into) // for its error
 	}
-	d := document{data: data, shared: true, keep: keep}
-	unknown := d.value(reflect.TypeOf(into))
-	return unknown, json.Unmarshal(d.data, into)
-}
-
-// document is a valid document. One pass along the type that it is decoded into makes those names
-// unknown that differ from the name of a field only by case, and collects the unknown fields.
-type document struct {
-	data   []byte
-	pos    int
-	shared bool // data is the caller's
-	keep   bool // unknown fields are collected
-}
-
-// value passes over the next value and returns the unknown fields in it. A nil type has no fields.
-func (d *document) value(t reflect.Type) (unknown *unknownFields) {
-	t = decodedType(t)
-	switch d.next() {
-	case '{':
-		d.pos++
-		for d.next() != '}' {
-			begin := d.pos
-			name, field, known := d.name(t)
-			quoted := d.data[begin:d.pos]
-			d.next()
-			d.pos++ // the colon
-			d.next()
-			start := d.pos
-			below := d.value(field)
-			if !known && d.keep {
-				below = &unknownFields{value: bytes.Clone(d.data[start:d.pos])}
-			}
-			if below != nil && t.Kind() == reflect.Map {
-				name = plainText(quoted)
-			}
-			unknown = unknown.with(name, below)
-			if d.next() == ',' {
-				d.pos++
-			}
-		}
-		d.pos++
-	case '[':
-		var element reflect.Type
-		if t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
-			element = t.Elem()
-		}
-		d.pos++
-		for d.next() != ']' {
-			start := d.pos
-			if below := d.value(element); below != nil {
-				unknown = unknown.with(identity(d.data[start:d.pos]), below)
-			}
-			if d.next() == ',' {
-				d.pos++
-			}
-		}
-		d.pos++
-	case '"':
-		d.text()
-	default:
-		for d.pos < len(d.data) && strings.IndexByte(",]} \t\r\n", d.data[d.pos]) < 0 {
-			d.pos++
-		}
+	exact, unknown := split(data, reflect.TypeOf(into), keep)
+	if exact != nil {
+		data = exact
 	}
-	return unknown
+	return unknown, json.Unmarshal(data, into)
 }
 
-// next skips white space and returns the byte after it. There is one: the document is valid, and
-// has not ended.
-func (d *document) next() byte {
-	for strings.IndexByte(" \t\r\n", d.data[d.pos]) >= 0 {
-		d.pos++
-	}
-	return d.data[d.pos]
-}
-
-// text passes over a string and returns it with its quotes.
-func (d *document) text() []byte {
-	start := d.pos
-	for d.pos++; d.data[d.pos] != '"'; d.pos++ {
-		if d.data[d.pos] == '\\' {
-			d.pos++
-		}
-	}
-	d.pos++
-	return d.data[start:d.pos]
-}
-
-// name passes over the name of a field of t. It returns the name and type of the field, and whether
-// t has it: a type without fields has any. It does not read the keys of a map, which are many.
-func (d *document) name(t reflect.Type) (name string, field reflect.Type, known bool) {
-	start := d.pos
-	quoted := d.text()
-	switch {
+// split returns a valid document without the names that differ from the name of a field of t only
+// by case, or nil if it has none. If keep is true it also returns the fields that t does not have.
+func split(data json.RawMessage, t reflect.Type, keep bool) (exact json.RawMessage, unknown *unknownFields) {
+	switch t = decodedType(t); {
 	case t == nil:
-		return "", nil, true
-	case t.Kind() == reflect.Map:
-		return "", t.Elem(), true
-	case t.Kind() != reflect.Struct:
-		return "", nil, true
+		return nil, nil
+	case t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
+		return splitItems(data, t.Elem(), keep)
 	}
-	fields := fieldsOf(t)
-	if f, ok := fields[string(quoted[1:len(quoted)-1])]; ok { // the compiler makes no string of it
-		return f.name, f.t, true
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil {
+		return nil, nil // it has another type, which encoding/json reports
 	}
-	name = plainText(quoted)
-	if f, ok := fields[name]; ok {
-		return name, f.t, true
-	}
-	for other := range fields {
-		if strings.EqualFold(name, other) {
-			d.forget(start+1, start+len(quoted)-1)
-			break
+	changed := false
+	for name, value := range fields {
+		field, known := fieldOf(t, name)
+		switch {
+		case known:
+			part, below := split(value, field, keep)
+			unknown = unknown.with(name, below)
+			if part != nil {
+				fields[name], changed = part, true
+			}
+			continue
+		case keep:
+			unknown = unknown.with(name, &unknownFields{value: value})
+		}
+		for other := range fieldsOf(t) {
+			if strings.EqualFold(name, other) {
+				delete(fields, name)
+				changed = true
+			}
 		}
 	}
-	return name, nil, false
+	if changed {
+		exact, _ = json.Marshal(fields) // it cannot fail: the values are valid
+	}
+	return exact, unknown
 }
 
-// plainText returns the text of a string with quotes, which may be written with escapes.
-func plainText(quoted []byte) (text string) {
-	_ = json.Unmarshal(quoted, &text) // it cannot fail: the document is valid
-	return text
+// splitItems is split for a list. Unknown fields follow the identity of their item.
+func splitItems(data json.RawMessage, t reflect.Type, keep bool) (exact json.RawMessage, unknown *unknownFields) {
+	var items []json.RawMessage
+	if json.Unmarshal(data, &items) != nil {
+		return nil, nil
+	}
+	changed := false
+	for i, item := range items {
+		part, below := split(item, t, keep)
+		if part != nil {
+			items[i], changed = part, true
+		}
+		if below != nil {
+			unknown = unknown.with(identity(item), below)
+		}
+	}
+	if changed {
+		exact, _ = json.Marshal(items)
+	}
+	return exact, unknown
 }
 
-// forget makes the name at data[from:to] one that no field has.
-func (d *document) forget(from, to int) {
-	if d.shared {
-		d.data, d.shared = bytes.Clone(d.data), false
+// fieldOf returns the type of a field of a struct, or of the values of a map, which has every name.
+func fieldOf(t reflect.Type, name string) (field reflect.Type, known bool) {
+	if t.Kind() == reflect.Map {
+		return t.Elem(), true
 	}
-	for i := from; i < to; i++ {
-		d.data[i] = '-'
-	}
+	field, known = fieldsOf(t)[name]
+	return field, known
 }
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// decodedType returns the type behind pointers, or nil for one that decodes itself or may be
-// anything.
+// decodedType returns the type behind pointers. It returns nil for one without fields at any level,
+// and for one that decodes itself or may be anything.
 func decodedType(t reflect.Type) reflect.Type {
-	for t != nil {
-		switch {
-		case t.Kind() == reflect.Interface, t.Implements(unmarshaler), reflect.PointerTo(t).Implements(unmarshaler):
-			return nil
-		case t.Kind() != reflect.Pointer:
+	switch {
+	case t.Implements(unmarshaler), reflect.PointerTo(t).Implements(unmarshaler):
+		return nil
+	case t.Kind() == reflect.Pointer:
+		return decodedType(t.Elem())
+	case t.Kind() == reflect.Struct:
+		return t
+	case t.Kind() == reflect.Map, t.Kind() == reflect.Slice, t.Kind() == reflect.Array:
+		if decodedType(t.Elem()) != nil {
 			return t
 		}
-		t = t.Elem()
 	}
 	return nil
 }
 
 var knownFields sync.Map // the fields of each struct, by reflect.Type
 
-// knownField is a field of a struct.
-type knownField struct {
-	name string // in JSON
-	t    reflect.Type
-}
-
-// fieldsOf returns the fields of a struct by their names in JSON, those of embedded structs
-// included.
-func fieldsOf(t reflect.Type) map[string]knownField {
+// fieldsOf returns the types of the fields of a struct by their names in JSON, those of embedded
+// structs included.
+func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	if known, ok := knownFields.Load(t); ok {
-		return known.(map[string]knownField)
+		return known.(map[string]reflect.Type)
 	}
-	fields := map[string]knownField{}
+	fields := map[string]reflect.Type{}
 	for i := range t.NumField() {
 		field := t.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -217,8 +157,7 @@ func fieldsOf(t reflect.Type) map[string]knownField {
 				}
 			}
 		case name != "-" && field.IsExported():
-			name = cmp.Or(name, field.Name)
-			fields[name] = knownField{name, field.Type}
+			fields[cmp.Or(name, field.Name)] = field.Type
 		}
 	}
 	knownFields.Store(t, fields)

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -20,7 +19,7 @@ type InteractiveMode string
 const (
 	InteractiveNever       InteractiveMode = "Never"
 	InteractiveIfAvailable InteractiveMode = "IfAvailable" // the plugin gets standard input if that is a terminal
-	InteractiveAlways      InteractiveMode = "Always"      // an error if standard input is not a terminal
+	InteractiveAlways      InteractiveMode = "Always"      // the same: without a terminal, the plugin fails
 )
 
 // ExecConfig describes an exec credential plugin, a program that prints credentials
@@ -33,7 +32,6 @@ type ExecConfig struct {
 	InstallHint     string          // shown if the command is not found
 	InteractiveMode InteractiveMode // empty means InteractiveIfAvailable for ExecV1beta1; ExecV1 requires it
 	Cluster         *ExecCluster    // if not nil, it is passed to the plugin
-	Stdin           *os.File        // passed to the plugin unless InteractiveNever; nil: os.Stdin if that is a terminal
 	Stderr          io.Writer       // receives the plugin's messages; nil: os.Stderr
 }
 

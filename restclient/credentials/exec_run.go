@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strconv"
 	"time"
+
+	"golang.org/x/term"
 )
 
 const (
@@ -54,11 +56,8 @@ func (cfg *ExecConfig) fail(problem string, cause error) *ExecError {
 
 // run runs the plugin once. The process is killed when ctx ends.
 func (cfg *ExecConfig) run(ctx context.Context) (*execCredential, error) {
-	stdin, err := cfg.stdin()
-	if err != nil {
-		return nil, err
-	}
-	info, err := encodeExecRequest(cfg.APIVersion, cfg.Cluster, stdin != nil)
+	interactive := cfg.InteractiveMode != InteractiveNever && term.IsTerminal(int(os.Stdin.Fd()))
+	info, err := encodeExecRequest(cfg.APIVersion, cfg.Cluster, interactive)
 	if err != nil {
 		return nil, cfg.fail("has a cluster extension that is not valid JSON", err)
 	}
@@ -66,8 +65,8 @@ func (cfg *ExecConfig) run(ctx context.Context) (*execCredential, error) {
 	cmd := exec.CommandContext(ctx, cfg.Command, cfg.Args...)
 	cmd.Env = cfg.environment(info)
 	cmd.Stdout, cmd.Stderr = &output, cmp.Or[io.Writer](cfg.Stderr, os.Stderr)
-	if stdin != nil {
-		cmd.Stdin = stdin
+	if interactive {
+		cmd.Stdin = os.Stdin
 	}
 	cmd.WaitDelay = execWaitDelay
 	err = cmd.Run()
@@ -82,34 +81,6 @@ func (cfg *ExecConfig) run(ctx context.Context) (*execCredential, error) {
 		return nil, cfg.fail(problem, nil)
 	}
 	return credential, nil
-}
-
-// stdin returns the plugin's standard input, nil if it must not prompt the user.
-func (cfg *ExecConfig) stdin() (*os.File, error) {
-	if cfg.InteractiveMode == InteractiveNever {
-		return nil, nil
-	}
-	if cfg.Stdin != nil {
-		return cfg.Stdin, nil
-	}
-	if isTerminal(os.Stdin) {
-		return os.Stdin, nil
-	}
-	if cfg.InteractiveMode == InteractiveAlways {
-		return nil, cfg.fail("must ask the user, but standard input is not a terminal: run this program in a terminal", nil)
-	}
-	return nil, nil
-}
-
-// isTerminal treats any character device but /dev/null as a terminal. It only decides whether the
-// plugin gets our standard input.
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
 }
 
 func (cfg *ExecConfig) environment(info string) []string {

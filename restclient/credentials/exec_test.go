@@ -60,9 +60,6 @@ func playPlugin(script string) {
 		for range 100 {
 			fmt.Print(strings.Repeat("x", maxExecOutput/10))
 		}
-	case "stdin":
-		token, _ := io.ReadAll(os.Stdin)
-		fmt.Printf(`{"kind":"ExecCredential","apiVersion":%q,"status":{"token":%q}}`, ExecV1, "in:"+string(token))
 	}
 	os.Exit(0)
 }
@@ -328,39 +325,23 @@ func TestExecIsStoppedWithItsLastRequest(t *testing.T) {
 	assert.ErrorAs(t, cancelled, new(*ExecError))
 }
 
+// The plugin gets standard input if that is a terminal, and is told so.
 func TestExecInteractive(t *testing.T) {
-	cfg, _ := pluginConfig(t, "stdin")
-	cfg.Stdin, _ = os.Open(tempFile(t, "typed"))
-	for mode, want := range map[InteractiveMode]string{InteractiveAlways: "in:typed", InteractiveIfAvailable: "in:typed", InteractiveNever: "in:"} {
-		_, err := cfg.Stdin.Seek(0, io.SeekStart)
-		require.NoError(t, err)
-		cfg.InteractiveMode = mode
-		assert.Equal(t, "Bearer "+want, header(t, newExec(t, cfg)), "%s", mode)
-	}
-}
-
-// Tests have no terminal: go test sets stdin to /dev/null.
-func TestExecWithoutTerminal(t *testing.T) {
-	null, err := os.Open(os.DevNull)
-	require.NoError(t, err)
 	previous := os.Stdin
-	os.Stdin = null
-	defer func() { os.Stdin = previous; null.Close() }()
-
-	cfg, _ := pluginConfig(t, "stdin")
-	cfg.InteractiveMode = InteractiveIfAvailable
-	assert.Equal(t, "Bearer in:", header(t, newExec(t, cfg)))
-	cfg.InteractiveMode = InteractiveAlways
-	assertExecError(t, newExec(t, cfg), "standard input is not a terminal: run this program in a terminal")
-
-	os.Stdin, err = os.Open("/dev/zero") // a character device, as terminals are
-	require.NoError(t, err)
-	assert.True(t, isTerminal(os.Stdin))
-	stdin, err := cfg.stdin()
-	require.NoError(t, err)
-	assert.Same(t, os.Stdin, stdin)
-	os.Stdin.Close()
-	assert.False(t, isTerminal(os.Stdin), "closed")
+	defer func() { os.Stdin = previous }()
+	for _, device := range []string{os.DevNull, "/dev/ptmx"} {
+		file, err := os.OpenFile(device, os.O_RDWR, 0)
+		require.NoError(t, err)
+		defer file.Close()
+		os.Stdin = file
+		for _, mode := range []InteractiveMode{InteractiveNever, InteractiveIfAvailable, InteractiveAlways} {
+			cfg, runs := pluginConfig(t, pluginToken("x"))
+			cfg.InteractiveMode = mode
+			header(t, newExec(t, cfg))
+			want := device != os.DevNull && mode != InteractiveNever
+			assert.Contains(t, linesOf(t, runs)[0], fmt.Sprintf(`"interactive":%v`, want), "%s, %s", device, mode)
+		}
+	}
 }
 
 func TestExecConfigIsChecked(t *testing.T) {

@@ -102,10 +102,10 @@ func TestImpersonation(t *testing.T) {
 	require.NoError(t, i.Apply(req), "applying twice is like once")
 	assert.Equal(t, http.Header{
 		"Impersonate-User": {"jane"}, "Impersonate-Uid": {"42"}, "Impersonate-Group": {"a", "b"},
-		"Impersonate-Extra-Scopes":                     {"view", "edit"},
-		"Impersonate-Extra-Acme.com%2fa%20b%25%c3%bc!": {"x"},
+		"Impersonate-Extra-Scopes":                       {"view", "edit"},
+		"Impersonate-Extra-Acme.com%2fa%20b%25%c3%bc%21": {"x"},
 	}, req.Header)
-	unescaped, err := url.PathUnescape("acme.com%2fa%20b%25%c3%bc!")
+	unescaped, err := url.PathUnescape("acme.com%2fa%20b%25%c3%bc%21")
 	require.NoError(t, err)
 	assert.Equal(t, "acme.com/a b%ü!", unescaped, "the value that the server decodes")
 	assert.Nil(t, clientCertificate(t, i))

@@ -94,36 +94,14 @@ func (i *Impersonation) Apply(req *http.Request) error {
 		req.Header.Add("Impersonate-Group", group)
 	}
 	for key, values := range i.Extra {
-		name := "Impersonate-Extra-" + escapeHeaderName(key)
+		// The server decodes percent-encoding, which leaves only what a header name may have.
+		name := "Impersonate-Extra-" + strings.ReplaceAll(url.QueryEscape(key), "+", "%20")
 		req.Header.Del(name)
 		for _, value := range values {
 			req.Header.Add(name, value)
 		}
 	}
 	return nil
-}
-
-// escapeHeaderName percent-encodes characters that a header name must not have (RFC 9110, "token"),
-// and the percent sign itself. The server decodes it.
-func escapeHeaderName(key string) string {
-	var out strings.Builder
-	for _, b := range []byte(key) {
-		if b != '%' && isTokenByte(b) {
-			out.WriteByte(b)
-		} else {
-			fmt.Fprintf(&out, "%%%02X", b)
-		}
-	}
-	return out.String()
-}
-
-func isTokenByte(b byte) bool {
-	switch {
-	case '0' <= b && b <= '9', 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z':
-		return true
-	default:
-		return strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0
-	}
 }
 
 // InsecureTransportError reports that a secret was not sent because it would not have been

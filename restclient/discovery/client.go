@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -139,12 +138,8 @@ func describedMoment(header http.Header, took time.Duration) time.Time {
 // resources fetches the legacy document of a group version. Its name may come from a server's list
 // of groups.
 func (c *Client) resources(ctx context.Context, gv api.GroupVersion) (*api.APIResourceList, time.Time, error) {
-	path := "/apis/" + gv.String()
-	err := restclient.CheckName("group", gv.Group)
-	if gv.Group == "" {
-		path, err = "/api/"+gv.Version, nil
-	}
-	if err = cmp.Or(err, restclient.CheckName("version", gv.Version)); err != nil {
+	path, err := restclient.VersionPath(gv)
+	if err != nil {
 		return nil, time.Time{}, err
 	}
 	var list api.APIResourceList

@@ -124,20 +124,6 @@ func TestBrokenGroupIsNotTheCauseOfTheWhole(t *testing.T) {
 		_, err := d.ServerPreferredResources(t.Context())
 		require.Error(t, err)
 		assert.False(t, api.IsNotFound(err))
-		assert.Len(t, d.asked.Requests(), 2*len(requestsFor[formLegacy]), "the group might have vanished: asked twice")
-	})
-}
-
-func TestGroupVanishesInTheMiddle(t *testing.T) {
-	inForm(t, formLegacy, Config{}, func(t *testing.T, d *discovered) {
-		d.fake.onGet = func(path string) {
-			if path == "/apis/apps/v1" {
-				d.fake.set(func() { d.fake.groups = append(d.fake.groups[:1:1], d.fake.groups[2:]...) })
-			}
-		}
-		lists, err := d.ServerPreferredNamespacedResources(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, []string{"v1: pods configmaps", "autoscaling/v2: horizontalpodautoscalers", "autoscaling/v1: oldscalers"}, names(lists))
 	})
 }
 

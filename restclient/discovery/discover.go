@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 
@@ -15,10 +14,8 @@ import (
 // discover discovers everything: two requests to a server with aggregated discovery, otherwise one
 // more for each group version.
 //
-// A group can vanish between the list of groups and the request for its resources, when a custom
-// resource definition is deleted. So if a legacy document was not found, discovery is repeated
-// once. (client-go also repeats after any other failure, and in the aggregated form, where the
-// answer cannot change so soon.)
+// The custom resource definition of a group may be deleted after the group was listed. Then its
+// versions are not found, and count as failed.
 func (c *Client) discover(ctx context.Context) (*found, error) {
 	if c.cfg.OnlyWhenReady {
 		ctx = api.WithSingleAttempt(ctx)
@@ -26,23 +23,6 @@ func (c *Client) discover(ctx context.Context) (*found, error) {
 			return nil, err
 		}
 	}
-	result, err := c.discoverOnce(ctx)
-	if err != nil || !result.lost() {
-		return result, err
-	}
-	return c.discoverOnce(ctx)
-}
-
-func (f *found) lost() bool {
-	for err := range maps.Values(f.failed) {
-		if api.IsNotFound(err) {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *Client) discoverOnce(ctx context.Context) (*found, error) {
 	result, err := c.groups(ctx)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@
 //
 // Errors are those of package restclient, [*ErrGroupDiscoveryFailed], [*NotReadyError], or
 // [*UnexpectedAnswerError] for any other answer (a login page, say). Package restclient has retried
-// the requests; this package repeats a discovery only if a group vanished during it.
+// the requests.
 //
 // # Testing
 //

@@ -1,11 +1,9 @@
 package kubeconfig
 
 import (
-	"crypto/x509"
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 
 	"orrery/restclient"
@@ -18,7 +16,7 @@ func (l *loader) serverURL() (*url.URL, error) {
 		return nil, l.clusterError("has no server: add its URL, such as https://10.0.0.1:6443", nil)
 	}
 	if !strings.Contains(text, "://") {
-		text = l.defaultScheme() + "://" + text
+		text = "http://" + text // as kubectl does
 	}
 	server, err := url.Parse(text)
 	switch {
@@ -31,16 +29,6 @@ func (l *loader) serverURL() (*url.URL, error) {
 	server.Path = strings.TrimSuffix(server.Path, "/")
 	server.RawPath = strings.TrimSuffix(server.RawPath, "/")
 	return server, nil
-}
-
-// defaultScheme returns https if a TLS setting is present. (kubectl always takes http.)
-func (l *loader) defaultScheme() string {
-	c, u := l.cluster, l.user
-	if c.InsecureSkipTLSVerify || c.TLSServerName != "" || c.CertificateAuthority != "" || len(c.CertificateAuthorityData) > 0 ||
-		u.ClientCertificate != "" || len(u.ClientCertificateData) > 0 {
-		return "https"
-	}
-	return "http"
 }
 
 // proxy returns nil if the cluster has no proxy; then the environment decides.
@@ -61,38 +49,11 @@ func (l *loader) proxy() (func(*http.Request) (*url.URL, error), error) {
 	}
 }
 
-func (l *loader) tls() (restclient.TLS, error) {
+// tls returns how the server proves its identity. restclient.New checks the authority.
+func (l *loader) tls() restclient.TLS {
 	c := l.cluster
-	result := restclient.TLS{ServerName: c.TLSServerName, Insecure: c.InsecureSkipTLSVerify}
-	hasFile, hasData := c.CertificateAuthority != "", len(c.CertificateAuthorityData) > 0
-	if c.InsecureSkipTLSVerify {
-		if hasFile || hasData {
-			return result, l.clusterError("sets insecure-skip-tls-verify and a certificate authority: remove one of them", nil)
-		}
-		return result, nil
+	return restclient.TLS{
+		CAData: c.CertificateAuthorityData, CAFile: c.CertificateAuthority,
+		ServerName: c.TLSServerName, Insecure: c.InsecureSkipTLSVerify,
 	}
-	switch {
-	case hasData:
-		if hasFile {
-			l.info.warn("certificate-authority of the cluster %q is ignored in favour of certificate-authority-data",
-				l.info.Cluster)
-		}
-		if !hasCertificate(c.CertificateAuthorityData) {
-			return result, l.clusterError("has a certificate-authority-data without a PEM certificate: paste the base64 of a PEM file", nil)
-		}
-		result.CAData = c.CertificateAuthorityData
-	case hasFile:
-		data, err := os.ReadFile(c.CertificateAuthority)
-		if err != nil {
-			return result, l.clusterError(fmt.Sprintf("has the certificate-authority %s, which cannot be read (%v): correct the path or its permissions",
-				c.CertificateAuthority, cause(err)), err)
-		}
-		if !hasCertificate(data) {
-			return result, l.clusterError(fmt.Sprintf("has the certificate-authority %s, which holds no PEM certificate: name a PEM file", c.CertificateAuthority), nil)
-		}
-		result.CAFile = c.CertificateAuthority
-	}
-	return result, nil
 }
-
-func hasCertificate(pem []byte) bool { return x509.NewCertPool().AppendCertsFromPEM(pem) }

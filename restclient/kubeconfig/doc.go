@@ -29,8 +29,8 @@
 //
 // Where this package is stricter than kubectl: as-groups, as-uid and as-user-extra without as are
 // an error (kubectl ignores them and uses all the rights of the user), and so are auth providers.
-// Where it is more generous: a server without scheme is https if anything about TLS is configured;
-// credentials are also used over plain http to a loopback address (see credentials.Allowed).
+// Where it is more generous: credentials are also used over plain http to a loopback address (see
+// credentials.Allowed).
 //
 // A token beside a tokenFile is used while the file cannot be read. A token, password or client
 // certificate switches the exec plugin off.

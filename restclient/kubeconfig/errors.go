@@ -44,19 +44,12 @@ func (e *ParseError) Error() string {
 
 // NoConfigError reports that there is no configuration.
 type NoConfigError struct {
-	Searched []string // the candidate files
-	Variable bool     // named by the variable KUBECONFIG
-	Exists   bool     // one of them exists, and is empty
+	Searched []string // the candidate files, which do not exist or are empty
 }
 
 func (e *NoConfigError) Error() string {
 	searched := strings.Join(e.Searched, ", ")
-	switch {
-	case e.Variable && e.Exists:
-		return "the variable KUBECONFIG names no file with a configuration (" + searched + "): correct it, or give a file with --kubeconfig"
-	case e.Variable:
-		return "the variable KUBECONFIG names no file that exists (" + searched + "): correct it, or give a file with --kubeconfig"
-	case searched != "":
+	if searched != "" {
 		searched = " in " + searched
 	}
 	return "no configuration was found" + searched + ", and this is not a pod: give a file with --kubeconfig or in the variable KUBECONFIG"

@@ -69,9 +69,7 @@ func Load(opts Options) (restclient.Config, *Info, error) {
 		loaded, err := loadInCluster(opts, info)
 		return loaded, info, err
 	default:
-		err = &NoConfigError{
-			Searched: searched, Variable: len(listOf(opts.getenv("KUBECONFIG"))) > 0, Exists: len(info.Files) > 0,
-		}
+		err = &NoConfigError{Searched: searched}
 	}
 	return restclient.Config{}, info, err
 }
@@ -185,9 +183,7 @@ func (l *loader) load() (restclient.Config, error) {
 	if cfg.Proxy, err = l.proxy(); err != nil {
 		return cfg, err
 	}
-	if cfg.TLS, err = l.tls(); err != nil {
-		return cfg, err
-	}
+	cfg.TLS = l.tls()
 	cfg.Credentials, err = l.credentials(server)
 	return cfg, err
 }

@@ -128,16 +128,6 @@ func FuzzParse(f *testing.F) {
 		writtenAgain, err := again.Marshal()
 		require.NoError(t, err)
 		require.Equal(t, string(written), string(writtenAgain))
-
-		// White space between the parts of a JSON document means nothing.
-		var compact bytes.Buffer
-		if json.Compact(&compact, text) == nil {
-			same, err := Parse(compact.Bytes(), "FILE")
-			require.NoError(t, err)
-			fromCompact, err := same.Marshal()
-			require.NoError(t, err)
-			require.Equal(t, string(written), string(fromCompact))
-		}
 	})
 }
 

@@ -2,7 +2,6 @@ package kubeconfig
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -39,7 +38,7 @@ type namedUser struct {
 // error is a [*ParseError].
 func Parse(text []byte, path string) (*Config, error) {
 	var root yaml.Node
-	if err := yaml.Unmarshal(text, &root); err != nil && !parseJSON(text, &root) {
+	if err := yaml.Unmarshal(text, &root); err != nil {
 		return nil, yamlError(path, err, "the YAML is malformed: correct it there or further down")
 	}
 	if root.Kind == 0 { // only white space and comments
@@ -60,16 +59,6 @@ func Parse(text []byte, path string) (*Config, error) {
 		return nil, &ParseError{Path: path, Problem: "this is not a kubeconfig of kind Config and apiVersion v1"}
 	}
 	return doc.config(path)
-}
-
-// parseJSON passes JSON that is not YAML to package yaml: escaped slashes and surrogate pairs.
-func parseJSON(text []byte, root *yaml.Node) bool {
-	var value any
-	if json.Unmarshal(text, &value) != nil {
-		return false
-	}
-	again, err := yaml.Marshal(value)
-	return err == nil && yaml.Unmarshal(again, root) == nil
 }
 
 func newConfig() *Config {

@@ -112,13 +112,16 @@ func (s *scenario) load(t *testing.T, d *datadriven.TestData) string {
 		}
 	}
 	cfg, info, err := Load(opts)
+	if err == nil {
+		_, err = restclient.New(cfg) // the program's next call
+	}
 	return s.describe(t, cfg, info, err)
 }
 
 func (s *scenario) describe(t *testing.T, cfg restclient.Config, info *Info, err error) string {
 	var out strings.Builder
 	if err != nil {
-		fmt.Fprintf(&out, "%s: %v\n", strings.TrimPrefix(fmt.Sprintf("%T", err), "*kubeconfig."), err)
+		fmt.Fprintf(&out, "%s: %v\n", strings.TrimPrefix(strings.TrimPrefix(fmt.Sprintf("%T", err), "*kubeconfig."), "*restclient."), err)
 	} else {
 		s.describeConfig(t, &out, cfg, info)
 	}

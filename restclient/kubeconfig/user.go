@@ -35,27 +35,7 @@ func (l *loader) checkUser() error {
 	case u.Impersonate == "" && (u.ImpersonateUID != "" || len(u.ImpersonateGroups) > 0 || len(u.ImpersonateUserExtra) > 0):
 		return l.userError("has as-uid, as-groups or as-user-extra without as: add the name of the user to impersonate", credentials.ErrNoImpersonatedUser)
 	}
-	l.warnAboutIgnored()
 	return nil
-}
-
-func (l *loader) warnAboutIgnored() {
-	u := l.user
-	ignored := func(field, because string) {
-		l.info.warn("%s of the user %q is ignored%s", field, l.info.User, because)
-	}
-	if u.hasKey() && !u.hasCertificate() {
-		ignored("the client key", ": there is no client certificate")
-	}
-	if u.ClientCertificate != "" && len(u.ClientCertificateData) > 0 {
-		ignored("client-certificate", " in favour of client-certificate-data")
-	}
-	if u.ClientKey != "" && len(u.ClientKeyData) > 0 {
-		ignored("client-key", " in favour of client-key-data")
-	}
-	if u.Exec != nil && (u.hasToken() || u.hasBasic() || u.hasCertificate()) {
-		ignored("exec", ": there are other credentials")
-	}
 }
 
 // credentials returns the credentials of the user. Over plain http to another machine, or through a

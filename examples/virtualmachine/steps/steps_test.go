@@ -200,7 +200,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		if step == "6-controller" {
 			noType = "watching virtualmachines.cloudnative.tw: " +
 				"the server has no such type, apply its CustomResourceDefinition"
-			noConfig = "KUBECONFIG names no file that exists"
+			noConfig = "no configuration was found in"
 			noServer = "connection refused"
 		}
 		t.Run(step, func(t *testing.T) {
