@@ -55,14 +55,6 @@ func TestDoFillsWhatItIsGiven(t *testing.T) {
 	})
 }
 
-func TestNoContent(t *testing.T) {
-	bubble(t, code(204), func(t *testing.T, server *restclienttest.Server) {
-		info := api.VersionInfo{GitVersion: "before"}
-		require.NoError(t, server.Client().Do(t.Context(), get("/"), &info))
-		assert.Equal(t, "before", info.GitVersion)
-	})
-}
-
 func TestDoSendsWhatTheRequestSays(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -239,21 +231,6 @@ func TestHostWithoutAScheme(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.want, client.Snapshot().Host)
 	}
-}
-
-func TestDefaults(t *testing.T) {
-	client, err := restclient.New(restclient.Config{Host: "x"})
-	require.NoError(t, err)
-	cfg := client.Config()
-	assert.EqualValues(t, restclient.DefaultQPS, cfg.QPS)
-	assert.Equal(t, 2*restclient.DefaultQPS, cfg.Burst)
-	assert.Equal(t, restclient.DefaultMaxRetries, cfg.MaxRetries)
-	assert.Equal(t, restclient.DefaultMaxRetryAfter, cfg.MaxRetryAfter)
-	assert.Equal(t, restclient.WatchHTTP, cfg.WatchTransport)
-
-	client, err = restclient.New(restclient.Config{Host: "x", QPS: 0.1})
-	require.NoError(t, err)
-	assert.Equal(t, 1, client.Config().Burst)
 }
 
 func TestInsecureWarns(t *testing.T) {

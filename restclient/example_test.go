@@ -76,31 +76,3 @@ func Example() {
 	// DELETED default Terminating
 	// the server ended the watch
 }
-
-// Functions classify errors; their text does not matter.
-func ExampleResource_Get() {
-	server := apiServer()
-	defer server.Close()
-	client, err := restclient.New(restclient.Config{Host: server.URL})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
-
-	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	for _, name := range []string{"default", "shop"} {
-		ns, err := namespaces.Get(context.Background(), name, api.GetOptions{})
-		switch {
-		case api.IsNotFound(err):
-			fmt.Println(name, "does not exist:", err)
-		case err != nil:
-			fmt.Println(err)
-		default:
-			fmt.Println(name, "is", ns.Status.Phase)
-		}
-	}
-	// Output:
-	// default is Active
-	// shop does not exist: namespaces "shop" not found
-}

@@ -2,10 +2,7 @@ package restclient
 
 import (
 	"context"
-	"math/big"
 	"net/http"
-	"regexp"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,40 +73,4 @@ func TestParseRetryAfter(t *testing.T) {
 		assert.Equal(t, c.ok, ok, "%q", c.value)
 		assert.Equal(t, c.want, got, "%q", c.value)
 	}
-}
-
-// FuzzRetryAfter: a number of seconds, or a date, compared with the server's own clock; any other
-// value means no delay. A delay is never negative, nor longer than a number of seconds can
-// express.
-func FuzzRetryAfter(f *testing.F) {
-	for _, seed := range []string{"5", "Sun, 01 Mar 2026 12:00:09 GMT", "-3", "1e9", "", "Sun, 01 Mar 9999 12:00:09 GMT"} {
-		f.Add(seed, "Sun, 01 Mar 2026 12:00:00 GMT")
-	}
-	digits := regexp.MustCompile(`^[0-9]+$`)
-	f.Fuzz(func(t *testing.T, value, date string) {
-		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		wait, ok := parseRetryAfter(http.Header{"Retry-After": {value}, "Date": {date}}, now)
-		if wait < 0 || !ok && wait != 0 {
-			t.Fatalf("%q gives %v, %v", value, wait, ok)
-		}
-		trimmed := strings.TrimSpace(value)
-		if digits.MatchString(trimmed) {
-			seconds, _ := new(big.Int).SetString(trimmed, 10)
-			fits := seconds.BitLen() < 32
-			if ok != fits || fits && wait != time.Duration(seconds.Int64())*time.Second {
-				t.Fatalf("%q gives %v, %v", value, wait, ok)
-			}
-			return
-		}
-		when, err := http.ParseTime(trimmed)
-		if ok != (err == nil) {
-			t.Fatalf("%q gives %v, %v", value, wait, ok)
-		}
-		if server, err := http.ParseTime(date); err == nil {
-			now = server
-		}
-		if ok && wait != max(when.Sub(now), 0) {
-			t.Fatalf("%q at %v gives %v", value, now, wait)
-		}
-	})
 }

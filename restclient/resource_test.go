@@ -162,30 +162,6 @@ func TestNamesThatWouldAddressSomethingElse(t *testing.T) {
 	})
 }
 
-func TestTypedObjects(t *testing.T) {
-	stored := namespace("shop", "12")
-	stored.UID = "u1"
-	stored.ManagedFields = api.NewManagedFields([]byte(`[{"manager":"kubectl"}]`))
-	stored.Spec.Finalizers = []string{"kubernetes"}
-	handler := func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == "PUT" {
-			io.Copy(w, r.Body)
-			return
-		}
-		answer(w, 200, stored)
-	}
-	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-		namespaces := namespacesOf(server.Client())
-		got, err := namespaces.Get(t.Context(), "shop", api.GetOptions{})
-		require.NoError(t, err)
-		assert.Equal(t, stored, got)
-		got.Status.Phase = api.NamespaceTerminating
-		back, err := namespaces.UpdateStatus(t.Context(), got, api.UpdateOptions{})
-		require.NoError(t, err)
-		assert.Equal(t, got, back)
-	})
-}
-
 func TestMetadataAsksForHeadsOnly(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -271,19 +247,6 @@ func TestDeleteCollectionReturnsTheObjects(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Items of built-in types have no kind in a list; the client sets it.
-func TestDynamicItemsLearnTheirKind(t *testing.T) {
-	handler := says(`{"kind":"DeploymentList","apiVersion":"apps/v1","items":[{"metadata":{"name":"a"}},` +
-		`{"kind":"Other","apiVersion":"x/v1","metadata":{"name":"b"}}]}`)
-	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-		list, err := restclient.Dynamic(server.Client(), deployments, "").List(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
-		assert.Equal(t, "Deployment", list.Items[0].GetKind())
-		assert.Equal(t, "apps/v1", list.Items[0].GetAPIVersion())
-		assert.Equal(t, "Other", list.Items[1].GetKind())
-	})
 }
 
 func TestWarningsReachTheHandler(t *testing.T) {

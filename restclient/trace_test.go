@@ -161,24 +161,6 @@ func TestTraceOfAWatch(t *testing.T) {
 	}
 }
 
-// A Trace without hooks and no Trace at all behave alike.
-func TestEmptyTrace(t *testing.T) {
-	handler := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Warning", `299 - "hm"`)
-		restclienttest.ServeWatch(w, r, func(s *restclienttest.Stream) {
-			s.Send(api.WatchAdded, namespace("a", "1"))
-		})
-	}
-	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-		for _, trace := range []*restclient.Trace{nil, {}} {
-			w := watchOf(t, server.Client(func(cfg *restclient.Config) { cfg.Trace = trace }))
-			_, err := w.Next()
-			require.NoError(t, err)
-			w.Stop()
-		}
-	})
-}
-
 // An attempt without an answer has received nothing, whatever the one before it had.
 func TestTraceOfAnAttemptWithoutAnAnswer(t *testing.T) {
 	busy := func(w http.ResponseWriter, _ *http.Request) {

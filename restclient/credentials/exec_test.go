@@ -277,18 +277,6 @@ func TestExecOutputThatIsNoCredential(t *testing.T) {
 	assertExecError(t, newPlugin(t, "flood"), "printed more than 1048576 bytes")
 }
 
-func TestOutputOfAPluginIsBounded(t *testing.T) {
-	b := limitedBuffer{limit: 4}
-	for _, text := range []string{"ab", "cd"} {
-		_, err := b.Write([]byte(text))
-		require.NoError(t, err, "the bound itself is allowed")
-	}
-	_, err := b.Write([]byte("e"))
-	assert.ErrorIs(t, err, io.ErrShortBuffer)
-	assert.True(t, b.overflow)
-	assert.Equal(t, "abcd", string(b.data))
-}
-
 func TestExecFails(t *testing.T) {
 	cfg, _ := pluginConfig(t, "fail")
 	var stderr strings.Builder

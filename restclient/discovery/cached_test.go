@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
 )
 
@@ -181,23 +180,6 @@ func TestLateCallersDoNotTrustWhatIsOnItsWay(t *testing.T) {
 	})
 }
 
-// When the last caller leaves, the requests are cancelled: otherwise the bubble could not end
-// before the answer.
-func TestAllCallersHaveLeft(t *testing.T) {
-	onSlowServer(t, func(t *testing.T, cached *Cached, d *discovered) {
-		ctx, cancel := context.WithCancel(t.Context())
-		only := ask(ctx, cached, time.Time{})
-		synctest.Wait()
-		start := time.Now()
-		cancel()
-		assert.ErrorIs(t, (<-only).err, context.Canceled)
-		synctest.Wait()
-		assert.Zero(t, d.fake.now, "requests at the server")
-		assert.Zero(t, time.Since(start))
-		assert.Zero(t, keptLists(cached))
-	})
-}
-
 // An answer requested before Invalidate is neither cached nor returned to later callers.
 func TestInvalidateWhileAnAnswerIsOnItsWay(t *testing.T) {
 	onSlowServer(t, func(t *testing.T, cached *Cached, d *discovered) {
@@ -230,16 +212,6 @@ func TestPartialAnswerIsNotShared(t *testing.T) {
 	})
 }
 
-func TestServerThatDoesNotAnswer(t *testing.T) {
-	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
-		d.fake.refuse["/apis"] = http.StatusForbidden
-		cached := NewCached(d.Client)
-		_, err := cached.PreferredNamespacedResources(t.Context(), time.Time{})
-		assert.True(t, api.IsForbidden(err))
-		assert.Zero(t, keptLists(cached))
-	})
-}
-
 // On an old server the result is as old as its oldest document.
 func TestOldestPartCounts(t *testing.T) {
 	inForm(t, formLegacy, Config{}, func(t *testing.T, d *discovered) {
@@ -256,17 +228,6 @@ func TestOldestPartCounts(t *testing.T) {
 		_, err = cached.PreferredNamespacedResources(t.Context(), start)
 		require.NoError(t, err)
 		assert.True(t, cached.kept.asOf.IsZero())
-	})
-}
-
-func TestAnAnswerThatIsReusedCostsNothing(t *testing.T) {
-	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
-		cached := NewCached(d.Client)
-		_, err := cached.PreferredNamespacedResources(t.Context(), time.Time{})
-		require.NoError(t, err)
-		assert.Zero(t, testing.AllocsPerRun(100, func() {
-			_, _ = cached.PreferredNamespacedResources(t.Context(), time.Time{})
-		}))
 	})
 }
 

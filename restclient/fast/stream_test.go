@@ -1,7 +1,6 @@
 package fast
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -21,64 +20,6 @@ var readers = map[string]func(string) io.Reader{
 	"byte by byte":  func(s string) io.Reader { return iotest.OneByteReader(strings.NewReader(s)) },
 	"in halves":     func(s string) io.Reader { return iotest.HalfReader(strings.NewReader(s)) },
 	"end with data": func(s string) io.Reader { return iotest.DataErrReader(strings.NewReader(s)) },
-}
-
-func TestStreamCutsValues(t *testing.T) {
-	values := []string{
-		`{}`, `[]`, `""`, `0`, `-1.5e3`, `true`, `null`,
-		`{"a":{"b":["}","]","\"}","\\"]}}`,
-		`"a \\\" b"`, `"\\"`, `"` + strings.Repeat(`x\n`, 9000) + `"`,
-		`{"long":"` + strings.Repeat("y", 20000) + `"}`,
-		`[1,[2,[3,{"a":[{}]}]]]`,
-	}
-	for name, reader := range readers {
-		t.Run(name, func(t *testing.T) {
-			s := newStream(reader(" \n"+strings.Join(values, "\r\n\t ")+"\n"), 1<<20, "a value")
-			for _, want := range values {
-				got, err := s.value()
-				require.NoError(t, err)
-				assert.Equal(t, want, string(got))
-			}
-			assert.NoError(t, s.finish())
-			_, err := s.peek()
-			assert.Equal(t, io.EOF, err)
-		})
-	}
-}
-
-func TestStreamCountsBytes(t *testing.T) {
-	text := strings.Repeat(`{"a":"`+strings.Repeat("b", 1000)+`"}`, 20)
-	s := newStream(strings.NewReader(text), 1<<20, "a value")
-	for i := range 20 {
-		_, err := s.value()
-		require.NoError(t, err)
-		assert.EqualValues(t, (i+1)*len(text)/20, s.offset(), "the bytes up to the end of value %d", i)
-	}
-}
-
-func TestStreamParsesWhatIsBetweenValues(t *testing.T) {
-	for name, reader := range readers {
-		s := newStream(reader(` { "first" : 1 , "`+strings.Repeat("k", 5000)+`":{}} `), 1<<20, "a value")
-		require.NoError(t, s.parse(func(c *cursor) error { return c.expect('{') }))
-		var names []string
-		for first := true; ; first = false {
-			more := false
-			require.NoError(t, s.parse(func(c *cursor) error {
-				field, ok, err := c.field(first)
-				if more = ok; err == nil && ok {
-					names = append(names, string(field))
-				}
-				return err
-			}))
-			if !more {
-				break
-			}
-			_, err := s.value()
-			require.NoError(t, err)
-		}
-		assert.Equal(t, []string{"first", strings.Repeat("k", 5000)}, names, name)
-		assert.NoError(t, s.finish())
-	}
 }
 
 func TestStreamBoundsValues(t *testing.T) {
@@ -156,34 +97,6 @@ func TestStreamScansEscapesOnce(t *testing.T) {
 	got, err := s.value()
 	require.NoError(t, err)
 	assert.Len(t, got, len(text))
-}
-
-func FuzzStream(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,"x\"",{}]}`, `"\\"`, `12`, `[}`, `{"a":1}{"b":2}`, ` null `, `tru`, `"\u00e9"`} {
-		f.Add(seed, uint8(1))
-	}
-	f.Fuzz(func(t *testing.T, text string, piece uint8) {
-		whole := newStream(strings.NewReader(text), 1<<20, "a value")
-		pieces := newStream(&pieceReader{text, int(piece%7) + 1}, 1<<20, "a value")
-		reference := json.NewDecoder(strings.NewReader(text))
-		for range 10 {
-			a, errA := whole.value()
-			b, errB := pieces.value()
-			if (errA == nil) != (errB == nil) || string(a) != string(b) {
-				t.Fatalf("%q, %v at once, but %q, %v in pieces", a, errA, b, errB)
-			}
-			var want json.RawMessage
-			if err := reference.Decode(&want); err != nil {
-				return // the rest is not JSON, which the decoder of the value reports
-			}
-			if errA == nil && len(a) > len(want) && strings.HasPrefix(string(a), string(want)) && !strings.ContainsAny(string(want[0]), `{["`) {
-				return // "00" is two numbers to encoding/json; here it is one value, which is no number
-			}
-			if errA != nil || string(a) != string(want) {
-				t.Fatalf("%q, %v; encoding/json finds %q", a, errA, want)
-			}
-		}
-	})
 }
 
 type pieceReader struct {
