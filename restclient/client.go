@@ -134,15 +134,7 @@ func parseHost(cfg Config) (*url.URL, error) {
 	if cfg.Host == "" {
 		return nil, &ConfigError{Field: "Host", Problem: "is empty"}
 	}
-	text := cfg.Host
-	if !strings.Contains(text, "://") {
-		if cfg.TLS.wanted() {
-			text = "https://" + text
-		} else {
-			text = "http://" + text
-		}
-	}
-	base, err := url.Parse(text)
+	base, err := url.Parse(cfg.Host)
 	switch {
 	case err != nil:
 		return nil, &ConfigError{Field: "Host", Problem: "is not a URL"} // the error would quote it, and a password in it

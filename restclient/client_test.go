@@ -190,19 +190,20 @@ func TestNewRefusesWrongConfigurations(t *testing.T) {
 	}{
 		{restclient.Config{}, "Host", "Host is empty", nil},
 		{restclient.Config{Host: "ftp://x"}, "Host", "Host starts with neither http:// nor https://", nil},
+		{restclient.Config{Host: "server"}, "Host", "Host starts with neither http:// nor https://", nil},
 		{restclient.Config{Host: "https://"}, "Host", "Host names no host", nil},
 		{restclient.Config{Host: "https://a b"}, "Host", "Host is not a URL", nil},
 		{restclient.Config{Host: "https://joe:pa55@x"}, "Host",
 			"Host holds a user name; use Credentials for that", nil},
 		{restclient.Config{Host: "https://x?y=z"}, "Host", "Host has a query or a fragment", nil},
-		{restclient.Config{Host: "x", WatchTransport: "pigeon"}, "WatchTransport",
+		{restclient.Config{Host: "https://x", WatchTransport: "pigeon"}, "WatchTransport",
 			`WatchTransport "pigeon" is neither "http" nor "websocket"`, nil},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAData: []byte("junk")}}, "TLS", noCertificate, nil},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: junk}}, "TLS", noCertificate, nil},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: empty}}, "TLS", noCertificate, nil},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: filepath.Join(dir, "none")}}, "TLS.CAFile",
+		{restclient.Config{Host: "https://x", TLS: restclient.TLS{CAData: []byte("junk")}}, "TLS", noCertificate, nil},
+		{restclient.Config{Host: "https://x", TLS: restclient.TLS{CAFile: junk}}, "TLS", noCertificate, nil},
+		{restclient.Config{Host: "https://x", TLS: restclient.TLS{CAFile: empty}}, "TLS", noCertificate, nil},
+		{restclient.Config{Host: "https://x", TLS: restclient.TLS{CAFile: filepath.Join(dir, "none")}}, "TLS.CAFile",
 			"TLS.CAFile cannot be read", os.ErrNotExist},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: junk, Insecure: true}}, "TLS",
+		{restclient.Config{Host: "https://x", TLS: restclient.TLS{CAFile: junk, Insecure: true}}, "TLS",
 			"TLS both skips verification", nil},
 	} {
 		_, err := restclient.New(c.cfg)
@@ -214,22 +215,6 @@ func TestNewRefusesWrongConfigurations(t *testing.T) {
 			assert.ErrorIs(t, err, c.cause, "the cause can be found")
 		}
 		assert.NotContains(t, err.Error(), "pa55")
-	}
-}
-
-func TestHostWithoutAScheme(t *testing.T) {
-	for _, c := range []struct {
-		cfg  restclient.Config
-		want string
-	}{
-		{restclient.Config{Host: "localhost:8080"}, "http://localhost:8080"},
-		{restclient.Config{Host: "localhost:6443", TLS: restclient.TLS{Insecure: true}}, "https://localhost:6443"},
-		{restclient.Config{Host: "localhost:6443", TLS: restclient.TLS{ServerName: "x"}}, "https://localhost:6443"},
-		{restclient.Config{Host: "https://h/p%2Fq//"}, "https://h/p%2Fq"},
-	} {
-		client, err := restclient.New(c.cfg)
-		require.NoError(t, err)
-		assert.Equal(t, c.want, client.Snapshot().Host)
 	}
 }
 

@@ -24,7 +24,7 @@ type Decoder[T Object] interface {
 	Accept() Accept
 	// Object decodes a body that is one object. The result does not refer to body.
 	Object(body []byte) (T, error)
-	// List decodes a list while it arrives. A Status in its place is an [*api.StatusError] if it
+	// List decodes a list. A Status in its place is an [*api.StatusError] if it
 	// reports failure, and a nil list if it reports success.
 	List(body io.Reader, limit int) (*api.List[T], error)
 	// Events returns a decoder of the events of a watch.

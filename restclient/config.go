@@ -18,8 +18,7 @@ import (
 // A Config is a plain value: New copies what it needs, later changes have no effect on a Client.
 type Config struct {
 	// Host is the server's base URL, "https://10.0.0.1:6443", with or without a path in front of
-	// "/api" and "/apis". Without a scheme it is https if TLS has any field set that only makes
-	// sense there, otherwise http. Required.
+	// "/api" and "/apis". Required.
 	Host        string
 	TLS         TLS
 	Credentials Credentials // nil: anonymous
@@ -95,11 +94,6 @@ type TLS struct {
 	// Insecure accepts any server certificate, and calls Trace.Warning. It excludes CAData and
 	// CAFile.
 	Insecure bool
-}
-
-// wanted reports whether anything is set that makes sense over https only.
-func (t TLS) wanted() bool {
-	return len(t.CAData) > 0 || t.CAFile != "" || t.ServerName != "" || t.Insecure
 }
 
 // String names the type of the credentials, and nothing that may be secret, as a Host can be before

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -73,116 +74,45 @@ func requireJSON(answer *http.Response) error {
 	return nil
 }
 
-// List decodes a list item by item, so that it never holds the whole body in memory. It reads the
-// body to its end, so that the connection can be used again.
+// List decodes a list when it is complete. It reads the body to its end, so that the connection can
+// be used again.
 func (d *plainDecoder[T]) List(body io.Reader, limit int) (*api.List[T], error) {
-	l := listDecoder[T]{
-		body:   &boundedReader{r: body, limit: limit, what: "an item of the list"},
-		fields: map[string]json.RawMessage{},
-	}
-	l.json = json.NewDecoder(l.body)
-	err := l.document()
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
+	var fields map[string]json.RawMessage // which keeps the case of names
+	document := json.NewDecoder(body)
+	switch err := document.Decode(&fields); {
+	case err == io.EOF:
+		return nil, errNoBody // the answer is complete: the connection did not break
+	case err != nil:
 		return nil, err
 	}
-	head, ok, err := ListHead(l.fields, l.hasItems)
+	if _, err := document.Token(); err != io.EOF {
+		return nil, errors.Join(errTrailing, err)
+	}
+	array, hasItems := fields["items"]
+	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return !IsListField(name) })
+	head, ok, err := ListHead(fields, hasItems)
 	if err != nil || !ok {
 		return nil, err
 	}
-	if d.complete != nil {
-		for _, item := range l.decoded {
+	var items []json.RawMessage // nil for null, as Go servers write a nil slice
+	if hasItems && json.Unmarshal(array, &items) != nil {
+		return nil, errors.New("items is neither an array nor null")
+	}
+	list := &api.List[T]{TypeMeta: head.TypeMeta, ListMeta: head.ListMeta}
+	for i, raw := range items {
+		if len(raw) > limit {
+			return nil, &TooLargeError{What: "an item of the list", Limit: limit}
+		}
+		item, err := decodeObject[T](raw)
+		if err != nil {
+			return nil, fmt.Errorf("item %d: %w", i, err)
+		}
+		if d.complete != nil {
 			d.complete(item, head.TypeMeta)
 		}
+		list.Items = append(list.Items, item)
 	}
-	return &api.List[T]{TypeMeta: head.TypeMeta, ListMeta: head.ListMeta, Items: l.decoded}, nil
-}
-
-// listDecoder decodes one list.
-type listDecoder[T Object] struct {
-	body *boundedReader
-	json *json.Decoder
-
-	decoded  []T
-	hasItems bool
-	fields   map[string]json.RawMessage // those of IsListField
-}
-
-func (l *listDecoder[T]) document() error {
-	l.body.allow()
-	open, err := l.json.Token()
-	switch {
-	case err == io.EOF:
-		return errNoBody // the answer is complete: the connection did not break
-	case err != nil:
-		return err
-	case open != json.Delim('{'):
-		return fmt.Errorf("%v where a list should be", open)
-	}
-	for {
-		l.body.allow()
-		token, err := l.json.Token()
-		if err != nil {
-			return err
-		}
-		name, isField := token.(string)
-		if !isField { // the closing bracket
-			break
-		}
-		if err := l.field(name); err != nil {
-			return err
-		}
-	}
-	if _, err := l.json.Token(); err != io.EOF {
-		return errors.Join(errTrailing, err)
-	}
-	return nil
-}
-
-func (l *listDecoder[T]) field(name string) error {
-	if name == "items" {
-		l.hasItems = true
-		return l.readItems()
-	}
-	raw, err := l.value()
-	if err == nil && IsListField(name) {
-		l.fields[name] = raw
-	}
-	return err
-}
-
-func (l *listDecoder[T]) readItems() error {
-	open, err := l.json.Token()
-	if err != nil || open == nil { // null: a nil slice, as Go servers write it
-		return err
-	}
-	if open != json.Delim('[') {
-		return errors.New("items is neither an array nor null")
-	}
-	for l.json.More() {
-		var item T
-		raw, err := l.value()
-		if err == nil {
-			item, err = decodeObject[T](raw)
-		}
-		if err != nil {
-			return fmt.Errorf("item %d: %w", len(l.decoded), err)
-		}
-		l.decoded = append(l.decoded, item)
-	}
-	_, err = l.json.Token() // the closing bracket
-	return err
-}
-
-// value reads the next value, which is valid JSON.
-func (l *listDecoder[T]) value() (raw json.RawMessage, err error) {
-	l.body.allow()
-	if err = l.json.Decode(&raw); err == nil && len(raw) > l.body.limit {
-		err = l.body.tooLarge()
-	}
-	return raw, err
+	return list, nil
 }
 
 // IsListField reports whether a field of a list is part of its head, or of a Status in its place.

@@ -15,10 +15,10 @@
 // authenticate the HTTP request, sends it over its connections, retries where that is safe, and
 // decodes the answer. [Client.Do] sends requests for anything that is not a resource.
 //
-// A list is decoded item by item as it arrives. A watch is a stream of events, over chunked HTTP or
-// a websocket, from which the caller reads ([api.Watcher]). encoding/json decodes both, on two
-// pages: watch_decoder.go and decoder.go. For a [Metadata] resource of a hundred thousand objects,
-// Config.Codec takes fast.Codec of package restclient/fast.
+// A watch is a stream of events, over chunked HTTP or a websocket, from which the caller reads
+// ([api.Watcher]). encoding/json decodes it and lists, on two pages: watch_decoder.go and decoder.go.
+// For a [Metadata] resource of a hundred thousand objects, Config.Codec takes fast.Codec of package
+// restclient/fast, which decodes a list item by item as it arrives.
 //
 // # Guarantees
 //

@@ -22,8 +22,7 @@ func (r *Resource[T]) Get(ctx context.Context, name string, opts api.GetOptions)
 	return r.one(ctx, req)
 }
 
-// List fetches the collection, or one page of it if opts.Limit is set. Items are decoded as they
-// arrive.
+// List fetches the collection, or one page of it if opts.Limit is set.
 func (r *Resource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List[T], error) {
 	req, err := r.request("list", http.MethodGet, "", "")
 	if err != nil {

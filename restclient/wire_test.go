@@ -142,7 +142,7 @@ func TestListsThatCannotBeUnderstood(t *testing.T) {
 		return `{"kind":"PodList","metadata":{"resourceVersion":"5"},"items":` + items + "}"
 	}
 	for _, c := range []struct{ body, want string }{ // regular expressions; the forms of the decoder word some of it differently
-		{`[]`, "\\["}, {`7`, "7"}, {`null`, "null|nil|'n'"},
+		{`[]`, "\\[|unmarshal array"}, {`7`, "'7'|unmarshal number"}, {`null`, "'n'|expected a list"},
 		{`{"kind":"Pod","metadata":{}}`, `expected a list, got an object of kind "Pod"`},
 		{`{"kind":"Status","status":"Success"}`, "a Status where a list should be"},
 		{`{"kind":"Status","status":7}`, "cannot unmarshal number"},
