@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -13,6 +14,7 @@ import (
 
 	"orrery/informer/reflector"
 	"orrery/informer/reflector/machine"
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -31,7 +33,8 @@ func (nowhere) Resync() error                                      { return nil 
 // after a bookmark, and the position is never older than a watch.
 func TestAQuietWatchOverHTTP1KeepsUp(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
-		inCluster(t, func(c *cluster) {
+		synctest.Test(t, func(t *testing.T) {
+			c := clustertest.Start(t, clustertest.Bare, nil)
 			ctx, cancel := context.WithCancel(context.Background())
 			silent := 0
 			pods := machine.New(reflector.Config[*api.PartialObjectMetadata]{
