@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -34,4 +36,121 @@ func TestAFailedReadChangesNothing(t *testing.T) {
 	object := api.ConfigMap{Data: map[string]string{"key": "value"}}
 	require.Error(t, json.Unmarshal([]byte(`{"kind": "other", "data": 7}`), &object))
 	assert.Equal(t, api.ConfigMap{Data: map[string]string{"key": "value"}}, object)
+}
+
+func TestGroupVersions(t *testing.T) {
+	for text, want := range map[string]api.GroupVersion{
+		"v1":      {Version: "v1"},
+		"apps/v1": {Group: "apps", Version: "v1"},
+		"":        {},
+	} {
+		got, err := api.ParseGroupVersion(text)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+		assert.Equal(t, text, got.String())
+	}
+	got, err := api.ParseGroupVersion("/")
+	require.NoError(t, err)
+	assert.Equal(t, api.GroupVersion{}, got)
+	_, err = api.ParseGroupVersion("a/b/c")
+	assert.EqualError(t, err, "unexpected GroupVersion string: a/b/c", "the namespace conditions show this text")
+
+	gvr := api.GroupVersion{Group: "apps", Version: "v1"}.WithResource("deployments")
+	assert.Equal(t, "apps/v1, Resource=deployments", gvr.String())
+	assert.Equal(t, api.GroupVersion{Group: "apps", Version: "v1"}, gvr.GroupVersion())
+	assert.Equal(t, "deployments.apps", gvr.GroupResource())
+	assert.Equal(t, "pods.", api.PodsResource.GroupResource(), "the conditions name core resources with a trailing dot")
+	assert.Equal(t, "/v1, Resource=pods", api.PodsResource.String())
+	assert.Equal(t, "apps/v1, Kind=Deployment", api.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}.String())
+}
+
+func TestDeleteOptionsOnTheWire(t *testing.T) {
+	grace, uid, version := int64(0), "u", "7"
+	for want, options := range map[string]api.DeleteOptions{
+		`{"kind":"DeleteOptions","apiVersion":"v1"}`: {},
+		`{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"preconditions":{"uid":"u","resourceVersion":"7"},"propagationPolicy":"Foreground","dryRun":["All"]}`: {
+			GracePeriodSeconds: &grace, Preconditions: &api.Preconditions{UID: &uid, ResourceVersion: &version},
+			PropagationPolicy: api.DeletePropagationForeground, DryRun: true,
+		},
+	} {
+		data, err := json.Marshal(options)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(data))
+		var back api.DeleteOptions
+		require.NoError(t, json.Unmarshal(data, &back))
+		assert.Equal(t, options, back)
+	}
+	assert.Error(t, json.Unmarshal([]byte(`{"gracePeriodSeconds":"soon"}`), &api.DeleteOptions{}))
+}
+
+func TestSingleAttempt(t *testing.T) {
+	assert.False(t, api.IsSingleAttempt(t.Context()))
+	single := api.WithSingleAttempt(t.Context())
+	assert.True(t, api.IsSingleAttempt(single))
+	made, cancel := context.WithCancel(single)
+	defer cancel()
+	assert.True(t, api.IsSingleAttempt(made))
+}
+
+// Fields of a later server version and of coordinated election survive a renewal.
+func TestALeaseIsWrittenBackWithAllThatItHad(t *testing.T) {
+	const text = `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",
+		"metadata":{"name":"orrery","namespace":"kube-system",
+		"resourceVersion":"7","newMeta":[1],"managedFields":[{"manager":"a","newEntry":1}],
+		"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u","newOwner":1}]},
+		"spec":{"holderIdentity":"a_1","leaseDurationSeconds":15,"acquireTime":"2026-03-01T12:00:15.120000Z","renewTime":"2026-03-01T12:00:17.000001Z",
+		"leaseTransitions":3,"strategy":"OldestEmulationVersion","preferredHolder":"b_2","later":{"x":1}},"status":{"y":2}}`
+	var lease api.Lease
+	require.NoError(t, json.Unmarshal([]byte(text), &lease))
+	assert.Equal(t, "a_1", lease.Spec.HolderIdentity)
+	assert.Equal(t, int32(15), *lease.Spec.LeaseDurationSeconds)
+	data, err := json.Marshal(lease)
+	require.NoError(t, err)
+	assert.JSONEq(t, text, string(data))
+	data, err = json.Marshal(lease.DeepCopy())
+	require.NoError(t, err)
+	assert.JSONEq(t, text, string(data))
+}
+
+func TestAReleasedLeaseHasNoHolderOnTheWire(t *testing.T) {
+	data, err := json.Marshal(api.Lease{ObjectMeta: api.ObjectMeta{Name: "orrery"}})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"metadata":{"name":"orrery"},"spec":{}}`, string(data))
+}
+
+func TestTimesOnTheWire(t *testing.T) {
+	zone := time.FixedZone("somewhere", 5*3600+1800)
+	moment := time.Date(2026, 3, 1, 17, 30, 15, 120000987, zone)
+	for _, c := range []struct {
+		object any
+		want   string
+	}{
+		{api.NewTime(moment), `"2026-03-01T12:00:15Z"`},
+		{api.Time{}, `null`},
+		{api.NewMicroTime(moment), `"2026-03-01T12:00:15.120000Z"`}, // six digits, also when they are zero
+		{api.MicroTime{}, `null`},
+	} {
+		data, err := json.Marshal(c.object)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, string(data), "%T", c.object)
+	}
+	for text, want := range map[string]time.Time{
+		`"2026-03-01T12:00:15Z"`:             moment.Truncate(time.Second),
+		`"2026-03-01T17:30:15+05:30"`:        moment.Truncate(time.Second),
+		`"2026-03-01T12:00:15.120000Z"`:      moment.Truncate(time.Microsecond),
+		`"2026-03-01T17:30:15.120000+05:30"`: moment.Truncate(time.Microsecond),
+		`"2026-03-01T12:00:15\u005a"`:        moment.Truncate(time.Second),
+		`null`:                               {},
+		`""`:                                 {},
+	} {
+		seconds, micro := api.NewTime(time.Now()), api.NewMicroTime(time.Now())
+		require.NoError(t, json.Unmarshal([]byte(text), &seconds), text)
+		assert.True(t, want.Equal(seconds.Time), "%s gives %v", text, seconds)
+		require.NoError(t, json.Unmarshal([]byte(text), &micro), text)
+		assert.True(t, want.Equal(micro.Time), "%s gives %v", text, micro)
+	}
+	for _, text := range []string{`7`, `"yesterday"`, `{}`, `"2026-03-01"`} {
+		assert.Error(t, json.Unmarshal([]byte(text), new(api.Time)), text)
+		assert.Error(t, json.Unmarshal([]byte(text), new(api.MicroTime)), text)
+	}
 }
