@@ -16,9 +16,9 @@
 // decodes the answer. [Client.Do] sends requests for anything that is not a resource.
 //
 // A watch is a stream of events, over chunked HTTP or a websocket, from which the caller reads
-// ([api.Watcher]). encoding/json decodes it and lists, on two pages: watch_decoder.go and decoder.go.
-// For a [Metadata] resource of a hundred thousand objects, Config.Codec takes fast.Codec of package
-// restclient/fast, which decodes a list item by item as it arrives.
+// ([api.Watcher]). encoding/json decodes it and lists, on two pages: watch_decoder.go and
+// decoder.go. For a [Metadata] resource of a hundred thousand objects, Config.Codec takes
+// fast.Codec of package restclient/fast, which decodes a list item by item as it arrives.
 //
 // # Guarantees
 //

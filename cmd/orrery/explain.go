@@ -9,7 +9,6 @@ import (
 	"orrery/internal/words"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/discovery"
 )
 
 var errNothingToRun = errors.New("no controller is left to run; see --controllers")
@@ -53,7 +52,6 @@ func sentence(err error) string {
 func adviceFor(err error) string {
 	var transport *restclient.TransportError
 	var unreadable *restclient.DecodeError
-	var unexpected *discovery.UnexpectedAnswerError
 	var redirect *restclient.RedirectError
 	switch {
 	case api.IsUnauthorized(err):
@@ -61,7 +59,7 @@ func adviceFor(err error) string {
 	case api.IsForbidden(err):
 		return "this user may not do that: \"orrery rbac\", with the flags of this run, prints the role that it needs"
 	case api.IsNotFound(err), errors.Is(err, errNoAPIServer), errors.As(err, &redirect),
-		errors.As(err, &unreadable), errors.As(err, &unexpected):
+		errors.As(err, &unreadable):
 		return "the server that answers is not a Kubernetes API server: check the server address in the kubeconfig"
 	case api.CodeOf(err) == http.StatusTooManyRequests, api.CodeOf(err) >= http.StatusInternalServerError:
 		return "the server rejects requests for now: check \"kubectl get --raw /readyz?verbose\" and start again"

@@ -71,7 +71,7 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{"run --namespaces a --controllers *,replicaset", `replicaset-controller works in all namespaces; leave`},
 		{"run --dry-run --controllers replicaset", `--dry-run: replicaset-controller does not support it`},
 		{"run", `--kubeconfig`},
-		{"run --kubeconfig /does/not/exist", `/does/not/exist does not exist`},
+		{"run --kubeconfig /does/not/exist", `/does/not/exist: no such file or directory`},
 		{"run --metrics-port 65536", `--metrics-port must be between 0 and 65535, not 65536`},
 		{"run --bind-address everywhere", `--bind-address must be an IP address, not "everywhere"`},
 		{"run --metrics-port 0 --profiling", `--profiling needs a --metrics-port`},
@@ -88,7 +88,7 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{"status --nope", "unknown flag: --nope"},
 		{"status now", `unexpected argument "now"`},
 		{"status --leader-elect-resource-name ''", "--leader-elect-resource-name must not be empty"},
-		{"status --kubeconfig /does/not/exist", "/does/not/exist does not exist"},
+		{"status --kubeconfig /does/not/exist", "/does/not/exist: no such file or directory"},
 		{"status --kubeconfig " + refused, "reading the status at " + url},
 		{"status --kubeconfig " + nobody, "check that the cluster is running"},
 		{"status -o xml", `there is no output format "xml"; use text or json`},
@@ -104,7 +104,7 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{"why shop --max-requests -1", "--max-requests cannot be negative"},
 		{"why shop --as-group devs", "--as-group needs --as"},
 		{"why shop -o xml", `there is no output format "xml"`},
-		{"why shop --kubeconfig /does/not/exist", "/does/not/exist does not exist"},
+		{"why shop --kubeconfig /does/not/exist", "/does/not/exist: no such file or directory"},
 		{"why shop --kubeconfig " + nobody, "cannot be reached"},
 	} {
 		t.Run(test.line, func(t *testing.T) {

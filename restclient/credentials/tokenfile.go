@@ -19,10 +19,10 @@ type TokenFileConfig struct {
 	Fallback string // the token while the file cannot be read; default none
 }
 
-// FileError reports that a file with a credential cannot be used.
+// FileError reports that a file with a credential, or a kubeconfig, cannot be used.
 type FileError struct {
 	Path string
-	What string // "token", "client certificate", "client key"
+	What string // "token", "client certificate", "client key", "kubeconfig"
 	Err  error
 }
 

@@ -118,7 +118,7 @@ func (c *Client) get(ctx context.Context, req restclient.Request, into any) (asO
 	}
 	asOf = describedMoment(answer.Header, time.Since(started))
 	if err := api.Unmarshal(answer.Body, into); err != nil {
-		return time.Time{}, &UnexpectedAnswerError{Path: req.Path, Err: err}
+		return time.Time{}, unexpected(req.Path, err)
 	}
 	return asOf, nil
 }
@@ -149,7 +149,7 @@ func (c *Client) resources(ctx context.Context, gv api.GroupVersion) (*api.APIRe
 	}
 	if list.Kind != "" && list.Kind != "APIResourceList" {
 		err := fmt.Errorf("its kind is %q", api.CutText(list.Kind))
-		return nil, time.Time{}, &UnexpectedAnswerError{Path: path, Err: err}
+		return nil, time.Time{}, unexpected(path, err)
 	}
 	list.GroupVersion = gv.String()
 	return &list, asOf, nil

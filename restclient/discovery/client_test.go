@@ -153,7 +153,7 @@ func TestDocumentsAreRequestedInParallel(t *testing.T) {
 // is in the error, beside the others.
 func TestFaults(t *testing.T) {
 	const none, all = 0, 5
-	const noDocument = "the server's answer to GET /apis is no discovery document: "
+	const noDocument = "GET /apis: the answer cannot be understood: "
 	const incomplete = "unable to retrieve the complete list of server APIs: "
 	says := func(path, body string) func(*fakeServer) {
 		return func(s *fakeServer) { s.bodies[path] = body }
@@ -185,7 +185,7 @@ func TestFaults(t *testing.T) {
 		{refuses("/apis/apps/v1", http.StatusFound), all - 1, incomplete +
 			"apps/v1: GET http://apiserver.test/apis/apps/v1: the server answered 302"},
 		{says("/apis/apps/v1", `{"kind":"Pod"}`), all - 1, incomplete +
-			`apps/v1: the server's answer to GET /apis/apps/v1 is no discovery document: its kind is "Pod"`},
+			`apps/v1: GET /apis/apps/v1: the answer cannot be understood: its kind is "Pod"`},
 		// Names that would address something else are not asked for.
 		{named("../api", "v1"), 1, incomplete + `../api/v1: the group "../api" contains '/'`},
 		{named("evil.io", ".."), 1, incomplete + `evil.io/..: the version ".." means a directory`},
@@ -221,7 +221,7 @@ func TestResourcesOfOneGroupVersion(t *testing.T) {
 		for _, body := range []string{`[`, `{"kind":"Pod"}`} {
 			d.fake.bodies["/apis/apps/v1"] = body
 			_, err = d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "v1"})
-			assert.ErrorAs(t, err, new(*UnexpectedAnswerError), body)
+			assert.ErrorAs(t, err, new(*restclient.DecodeError), body)
 		}
 		_, err = d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "a/b"})
 		assert.ErrorAs(t, err, new(*restclient.NameError))

@@ -81,11 +81,11 @@ func (c *Client) document(ctx context.Context, path string) (*found, error) {
 			result.groups = append(result.groups, &doc.Groups[i])
 		}
 	default:
-		return nil, &UnexpectedAnswerError{Path: path, Err: fmt.Errorf("its kind is %q", api.CutText(doc.Kind))}
+		return nil, unexpected(path, fmt.Errorf("its kind is %q", api.CutText(doc.Kind)))
 	}
 	for _, group := range result.groups {
 		if group.Name == "" && path != "/api" { // it would replace the core group
-			return nil, &UnexpectedAnswerError{Path: path, Err: errNoGroupName}
+			return nil, unexpected(path, errNoGroupName)
 		}
 	}
 	return result, nil

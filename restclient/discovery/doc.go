@@ -35,9 +35,8 @@
 //
 // # Failure
 //
-// Errors are those of package restclient, [*ErrGroupDiscoveryFailed], [*NotReadyError], or
-// [*UnexpectedAnswerError] for any other answer (a login page, say). Package restclient has retried
-// the requests.
+// Errors are those of package restclient (a [*restclient.DecodeError] for a login page, say),
+// [*ErrGroupDiscoveryFailed] and [*NotReadyError]. Package restclient has retried the requests.
 //
 // # Testing
 //

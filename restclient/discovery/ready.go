@@ -101,17 +101,10 @@ func (e *StaleGroupVersionError) Error() string {
 	return "stale GroupVersion discovery: " + e.GroupVersion.String()
 }
 
-// UnexpectedAnswerError reports an answer that is not a discovery document.
-type UnexpectedAnswerError struct {
-	Path string
-	Err  error
+// unexpected returns the error of an answer that is not a discovery document.
+func unexpected(path string, err error) error {
+	return &restclient.DecodeError{Verb: http.MethodGet, URL: path, Err: err}
 }
-
-func (e *UnexpectedAnswerError) Error() string {
-	return fmt.Sprintf("the server's answer to GET %s is no discovery document: %v", e.Path, e.Err)
-}
-
-func (e *UnexpectedAnswerError) Unwrap() error { return e.Err }
 
 // withoutAttempts removes the number of retries, which must not be in the text of a condition.
 func withoutAttempts(err error) error {

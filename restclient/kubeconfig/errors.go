@@ -3,26 +3,10 @@ package kubeconfig
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"regexp"
 	"strconv"
 	"strings"
 )
-
-// FileError reports a kubeconfig file that cannot be read.
-type FileError struct {
-	Path string
-	Err  error
-}
-
-func (e *FileError) Error() string {
-	if isNotExist(e.Err) {
-		return fmt.Sprintf("the kubeconfig file %s does not exist: give the path of one that does", e.Path)
-	}
-	return fmt.Sprintf("the kubeconfig file %s cannot be read (%v): correct that or give another file", e.Path, cause(e.Err))
-}
-
-func (e *FileError) Unwrap() error { return e.Err }
 
 // ParseError reports a malformed kubeconfig file. It quotes nothing of the file.
 type ParseError struct {
@@ -100,15 +84,6 @@ func contextError(name string, known, files []string) error {
 func podError(err error) error {
 	return &Error{Text: fmt.Sprintf("this is a pod without a usable service account (%v): "+
 		"set automountServiceAccountToken, or give a file with --kubeconfig", err), Err: err}
-}
-
-// cause removes verb and path from an error of package os: the sentence around it already names the
-// path.
-func cause(err error) error {
-	if pathError, ok := err.(*fs.PathError); ok {
-		return pathError.Err
-	}
-	return err
 }
 
 // yamlLine matches the line number in errors of package yaml. Those errors may quote the file,

@@ -14,11 +14,11 @@ import (
 )
 
 // ReadFile parses a file. Its relative paths are relative to its directory. The error is a
-// [*FileError] or a [*ParseError].
+// [*credentials.FileError] or a [*ParseError].
 func ReadFile(path string) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, &FileError{Path: path, Err: err}
+		return nil, &credentials.FileError{Path: path, What: "kubeconfig", Err: err}
 	}
 	cfg, err := Parse(text, path)
 	if err != nil {
@@ -26,7 +26,7 @@ func ReadFile(path string) (*Config, error) {
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
-		return nil, &FileError{Path: path, Err: err}
+		return nil, &credentials.FileError{Path: path, What: "kubeconfig", Err: err}
 	}
 	cfg.resolvePaths(dir)
 	return cfg, nil

@@ -58,18 +58,6 @@ func TestCausesCanBeAskedFor(t *testing.T) {
 	assert.ErrorIs(t, err, credentials.ErrNoImpersonatedUser)
 }
 
-func TestErrorsThatAreNotOfTheFileSystem(t *testing.T) {
-	err := &FileError{Path: "x", Err: errors.New("gone mad")}
-	assert.Equal(t, "the kubeconfig file x cannot be read (gone mad): correct that or give another file", err.Error())
-	assert.Equal(t, "the kubeconfig, line 2: wrong", (&ParseError{Line: 2, Problem: "wrong"}).Error())
-}
-
-func TestNamesOfContextsAreLimited(t *testing.T) {
-	known := strings.Split("abcdefghij", "")
-	assert.NotContains(t, contextError("x", known, nil).Error(), "more", "all ten are named")
-	assert.ErrorContains(t, contextError("x", append(known, "k"), nil), `"j", and 1 more`)
-}
-
 // A bare command is looked up in PATH, one with a slash is relative to the file.
 func TestRelativeCommand(t *testing.T) {
 	dir := t.TempDir()

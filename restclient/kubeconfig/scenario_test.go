@@ -121,7 +121,7 @@ func (s *scenario) load(t *testing.T, d *datadriven.TestData) string {
 func (s *scenario) describe(t *testing.T, cfg restclient.Config, info *Info, err error) string {
 	var out strings.Builder
 	if err != nil {
-		fmt.Fprintf(&out, "%s: %v\n", strings.TrimPrefix(strings.TrimPrefix(fmt.Sprintf("%T", err), "*kubeconfig."), "*restclient."), err)
+		fmt.Fprintf(&out, "%T: %v\n", err, err)
 	} else {
 		s.describeConfig(t, &out, cfg, info)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/signal"
@@ -44,7 +45,7 @@ const startServer = "start bin/lab serve and type the line that it prints, expor
 // Explain returns what is missing and what to do about it, in one line.
 func Explain(err error) string {
 	_, noConfig := errors.AsType[*kubeconfig.NoConfigError](err)
-	_, noFile := errors.AsType[*kubeconfig.FileError](err)
+	noFile := errors.Is(err, fs.ErrNotExist)
 	_, noServer := errors.AsType[net.Error](err)
 	switch {
 	case noConfig || noFile:
