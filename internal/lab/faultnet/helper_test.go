@@ -6,7 +6,6 @@ import (
 	"net"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -14,60 +13,10 @@ import (
 	"orrery/internal/lab/faultnet"
 )
 
-// world makes connections, over pipes or TCP; the faults must work on both.
-type world struct {
-	name string
-	run  func(t *testing.T, test func(t *testing.T, w world))
-	pair func(t *testing.T) (near, far net.Conn)
-}
-
-var worlds = []world{
-	{"pipe", inBubble, func(t *testing.T) (net.Conn, net.Conn) { return faultnet.Pipe() }},
-	{"loopback", func(t *testing.T, test func(*testing.T, world)) { test(t, worldOf("loopback")) }, loopback},
-}
-
-func inBubble(t *testing.T, test func(*testing.T, world)) {
-	synctest.Test(t, func(t *testing.T) { test(t, worldOf("pipe")) })
-}
-
-func worldOf(name string) world {
-	if name == "pipe" {
-		return world{name: name, pair: func(t *testing.T) (net.Conn, net.Conn) { return faultnet.Pipe() }}
-	}
-	return world{name: name, pair: loopback}
-}
-
-// everywhere runs a test over pipes in a bubble and over TCP.
-func everywhere(t *testing.T, test func(t *testing.T, w world)) {
-	for _, w := range worlds {
-		t.Run(w.name, func(t *testing.T) { w.run(t, test) })
-	}
-}
-
-func loopback(t *testing.T) (near, far net.Conn) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	accepted := make(chan net.Conn, 1)
-	go func() {
-		conn, err := l.Accept()
-		if err != nil {
-			close(accepted)
-			return
-		}
-		accepted <- conn
-	}()
-	near, err = net.Dial("tcp", l.Addr().String())
-	require.NoError(t, err)
-	far, ok := <-accepted
-	require.True(t, ok)
-	return near, far
-}
-
-// connect returns a connection over the link and its plain far end, both closed at the end of the
-// test.
-func (w world) connect(t *testing.T, link *faultnet.Link) (near, far net.Conn) {
-	inner, far := w.pair(t)
+// connect returns a connection over the link, in memory, and its plain far end. Both are closed at
+// the end of the test.
+func connect(t *testing.T, link *faultnet.Link) (near, far net.Conn) {
+	inner, far := faultnet.Pipe()
 	dial := link.Dial(func(context.Context, string, string) (net.Conn, error) { return inner, nil })
 	near, err := dial(t.Context(), "tcp", "far")
 	require.NoError(t, err)
