@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Token is a bearer token that never changes. Create it with [NewToken].
-type Token struct {
+// Static is an Authorization header that never changes. Create it with [NewToken] or [NewBasic].
+type Static struct {
 	described
 	noCertificate
 	constant
@@ -21,7 +21,7 @@ type Token struct {
 
 // NewToken returns credentials for a bearer token. White space around it is removed. A token that
 // is empty or cannot stand in an HTTP header is an error.
-func NewToken(token string) (*Token, error) {
+func NewToken(token string) (*Static, error) {
 	token = strings.TrimSpace(token)
 	if token == "" {
 		return nil, errors.New("the token is empty")
@@ -29,28 +29,18 @@ func NewToken(token string) (*Token, error) {
 	if err := checkToken(token); err != nil {
 		return nil, err
 	}
-	return &Token{described: "bearer token", header: bearer(token)}, nil
+	return &Static{described: "bearer token", header: bearer(token)}, nil
 }
 
-func (t *Token) Apply(req *http.Request) error { return setAuthorization(req, t.header) }
-
-// Basic is a user name with a password. Kubernetes itself has not accepted them since 1.19; proxies
-// in front of a server may. Create it with [NewBasic].
-type Basic struct {
-	described
-	noCertificate
-	constant
-
-	header string // immutable, secret
-}
-
-// NewBasic returns credentials for HTTP basic authentication (RFC 7617).
-func NewBasic(username, password string) *Basic {
+// NewBasic returns credentials for HTTP basic authentication (RFC 7617). Kubernetes itself has not
+// accepted them since 1.19; proxies in front of a server may.
+func NewBasic(username, password string) *Static {
 	secret := base64.StdEncoding.EncodeToString([]byte(username + ":" + password))
-	return &Basic{described: "user name and password", header: "Basic " + secret}
+	return &Static{described: "user name and password", header: "Basic " + secret}
 }
 
-func (b *Basic) Apply(req *http.Request) error { return setAuthorization(req, b.header) }
+// Apply sets the header.
+func (s *Static) Apply(req *http.Request) error { return setAuthorization(req, s.header) }
 
 const authorization = "Authorization"
 

@@ -116,8 +116,8 @@ const (
 
 // inCluster reports whether the program runs in a pod: the kubelet sets these variables in every
 // container.
-func inCluster(opts Options) bool {
-	return opts.getenv(serviceHostVariable) != "" && opts.getenv(servicePortVariable) != ""
+func inCluster() bool {
+	return os.Getenv(serviceHostVariable) != "" && os.Getenv(servicePortVariable) != ""
 }
 
 // loadInCluster uses the service account of the pod. Token and CA are read again when the kubelet
@@ -144,7 +144,7 @@ func loadInCluster(opts Options, info *Info) (restclient.Config, error) {
 		impersonation = &credentials.Impersonation{UserName: opts.As, Groups: opts.AsGroups}
 	}
 	return restclient.Config{
-		Host:        "https://" + net.JoinHostPort(opts.getenv(serviceHostVariable), opts.getenv(servicePortVariable)),
+		Host:        "https://" + net.JoinHostPort(os.Getenv(serviceHostVariable), os.Getenv(servicePortVariable)),
 		TLS:         restclient.TLS{CAFile: caFile},
 		Credentials: credentials.Join(token, impersonation),
 	}, nil

@@ -22,8 +22,7 @@ type Options struct {
 	As       string
 	AsGroups []string
 
-	Getenv            func(string) string // replaces os.Getenv
-	ServiceAccountDir string              // replaces DefaultServiceAccountDir
+	ServiceAccountDir string // replaces DefaultServiceAccountDir
 }
 
 // Info describes the source of a configuration.
@@ -65,7 +64,7 @@ func Load(opts Options) (restclient.Config, *Info, error) {
 	case opts.Context != "":
 		info.Context = opts.Context
 		err = contextError(opts.Context, nil, searched)
-	case inCluster(opts):
+	case inCluster():
 		loaded, err := loadInCluster(opts, info)
 		return loaded, info, err
 	default:
@@ -83,10 +82,10 @@ func find(opts Options, info *Info) (cfg *Config, searched []string, err error) 
 		}
 		return cfg, info.Files, err
 	}
-	searched = listOf(opts.getenv("KUBECONFIG"))
+	searched = listOf(os.Getenv("KUBECONFIG"))
 	variable := len(searched) > 0
 	if !variable {
-		searched = opts.homeFile()
+		searched = homeFile()
 	}
 	cfg, info.Files, err = readList(searched)
 	if variable && len(info.Files) == 0 && err == nil {
@@ -95,19 +94,9 @@ func find(opts Options, info *Info) (cfg *Config, searched []string, err error) 
 	return cfg, searched, err
 }
 
-func (opts *Options) getenv(name string) string {
-	if opts.Getenv != nil {
-		return opts.Getenv(name)
-	}
-	return os.Getenv(name)
-}
-
-func (opts *Options) homeFile() []string {
-	home := opts.getenv("HOME")
-	if home == "" && opts.Getenv == nil {
-		home, _ = os.UserHomeDir() // for systems that do not use HOME
-	}
-	if home == "" {
+func homeFile() []string {
+	home, err := os.UserHomeDir()
+	if err != nil {
 		return nil
 	}
 	return []string{filepath.Join(home, ".kube", "config")}

@@ -20,18 +20,6 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-func TestEnvironmentOfTheProcess(t *testing.T) {
-	home := t.TempDir()
-	path := filepath.Join(home, ".kube", "config")
-	require.NoError(t, Single("k", Cluster{Server: "https://from-home"}, User{}, "").WriteFile(path))
-	t.Setenv("HOME", home)
-	t.Setenv("KUBECONFIG", "")
-	cfg, info, err := Load(Options{})
-	require.NoError(t, err)
-	assert.Equal(t, "https://from-home", cfg.Host)
-	assert.Equal(t, []string{path}, info.Files)
-}
-
 func TestCausesCanBeAskedFor(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config")
@@ -40,8 +28,12 @@ func TestCausesCanBeAskedFor(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 	require.NotNil(t, info)
 
-	pod := func(string) string { return "1" }
-	_, _, err = Load(Options{Getenv: pod, ServiceAccountDir: dir})
+	for name, value := range map[string]string{
+		"KUBECONFIG": "", "HOME": "", "KUBERNETES_SERVICE_HOST": "1", "KUBERNETES_SERVICE_PORT": "1",
+	} {
+		t.Setenv(name, value)
+	}
+	_, _, err = Load(Options{ServiceAccountDir: dir})
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 	assert.ErrorContains(t, err, "this is a pod without a usable service account")
 	var fileError *credentials.FileError

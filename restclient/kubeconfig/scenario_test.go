@@ -82,8 +82,8 @@ func (s *scenario) expand(text string) string {
 }
 
 func (s *scenario) load(t *testing.T, d *datadriven.TestData) string {
-	env := map[string]string{}
-	opts := Options{Getenv: func(name string) string { return env[name] }, ServiceAccountDir: filepath.Join(s.dir, "serviceaccount")}
+	env := map[string]string{"KUBECONFIG": "", "HOME": "", "KUBERNETES_SERVICE_HOST": "", "KUBERNETES_SERVICE_PORT": ""}
+	opts := Options{ServiceAccountDir: filepath.Join(s.dir, "serviceaccount")}
 	for _, arg := range d.CmdArgs {
 		switch arg.Key {
 		case "path":
@@ -110,6 +110,9 @@ func (s *scenario) load(t *testing.T, d *datadriven.TestData) string {
 		default:
 			d.Fatalf(t, "unknown argument %q", arg.Key)
 		}
+	}
+	for name, value := range env {
+		t.Setenv(name, value)
 	}
 	cfg, info, err := Load(opts)
 	if err == nil {
