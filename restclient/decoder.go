@@ -15,7 +15,6 @@ import (
 
 // plainDecoder is the textbook decoder, for objects of any type: encoding/json.
 type plainDecoder[T Object] struct {
-	accept Accept
 	// complete, if not nil, is called for each decoded object with the kind of its list, if any.
 	complete func(object T, list api.TypeMeta)
 }
@@ -41,8 +40,6 @@ var (
 	errNotJSON    = errors.New("protobuf in the answer to a request for JSON")
 	errTrailing   = errors.New("there is data after the list")
 )
-
-func (d *plainDecoder[T]) Accept() Accept { return d.accept }
 
 func (d *plainDecoder[T]) Events(body io.Reader, limit int) EventDecoder[T] {
 	return newWatchDecoder(body, limit, d.Object)
@@ -162,8 +159,6 @@ type Object interface {
 // A body that ends inside a value is io.ErrUnexpectedEOF. Errors of reading from body are returned
 // as they are, or wrapped.
 type Decoder[T Object] interface {
-	// Accept returns the Accept headers of requests.
-	Accept() Accept
 	// Object decodes a body that is one object. The result does not refer to body.
 	Object(body []byte) (T, error)
 	// List decodes a list. A Status in its place is an [*api.StatusError] if it
@@ -180,32 +175,12 @@ type EventDecoder[T Object] interface {
 	Next() (event api.WatchEvent[T], size int, err error)
 }
 
-// Accept holds the Accept headers for the formats of a decoder.
-type Accept struct {
-	Object string // one object, or a watch
-	List   string
-}
-
 // Codec is a [Decoder] for Metadata resources, see Config.Codec: [PlainCodec], or fast.Codec of
 // package restclient/fast.
-type Codec interface {
-	Decoder[*api.PartialObjectMetadata]
-}
-
-// Media types for metadata only. A server that does not know them returns whole objects, of which
-// the rest is dropped.
-const (
-	PartialMediaType     = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
-	PartialListMediaType = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-)
-
-var jsonAccept = Accept{Object: jsonMediaType, List: jsonMediaType}
+type Codec = Decoder[*api.PartialObjectMetadata]
 
 // PlainCodec returns the textbook codec, which uses encoding/json like the decoder of every other
 // resource.
 func PlainCodec() Codec {
-	return &plainDecoder[*api.PartialObjectMetadata]{
-		accept:   Accept{Object: PartialMediaType, List: PartialListMediaType},
-		complete: dropManagedFields,
-	}
+	return &plainDecoder[*api.PartialObjectMetadata]{complete: dropManagedFields}
 }

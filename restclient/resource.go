@@ -33,8 +33,7 @@ type Resource[T Object] struct {
 // such as *api.Namespace. namespace "" means the whole cluster; for namespaced resources, all
 // namespaces.
 func Typed[T Object](c *Client, gvr api.GroupVersionResource, namespace string) *Resource[T] {
-	decoder := &plainDecoder[T]{accept: jsonAccept}
-	return &Resource[T]{client: c, gvr: gvr, namespace: namespace, decoder: decoder}
+	return &Resource[T]{client: c, gvr: gvr, namespace: namespace, decoder: &plainDecoder[T]{}}
 }
 
 // Metadata returns a resource of which only the metadata is fetched, which costs server, network
@@ -49,7 +48,7 @@ func Metadata(c *Client, gvr api.GroupVersionResource, namespace string) *Resour
 
 // Dynamic returns a resource whose objects are whole JSON documents of any type.
 func Dynamic(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.Unstructured] {
-	decoder := &plainDecoder[*api.Unstructured]{accept: jsonAccept, complete: nameKind}
+	decoder := &plainDecoder[*api.Unstructured]{complete: nameKind}
 	return &Resource[*api.Unstructured]{client: c, gvr: gvr, namespace: namespace, decoder: decoder}
 }
 
@@ -89,12 +88,27 @@ func (r *Resource[T]) request(verb, method, namespace, name string, subresources
 	return Request{
 		Verb:   method,
 		Path:   path,
-		Accept: r.decoder.Accept().Object,
+		Accept: r.accept(partialMediaType),
 		about: RequestInfo{
 			Verb: verb, Resource: r.gvr, Namespace: namespace, Name: name,
 			Subresource: strings.Join(subresources, "/"),
 		},
 	}, nil
+}
+
+// Media types for metadata only. A server that does not know them returns whole objects, of which
+// the rest is dropped.
+const (
+	partialMediaType     = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+	partialListMediaType = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+)
+
+// accept returns the Accept header of a request, given that of a Metadata resource.
+func (r *Resource[T]) accept(metadata string) string {
+	if r.readOnly {
+		return metadata
+	}
+	return jsonMediaType
 }
 
 // objectRequest returns a request for one object; the name must not be empty.

@@ -29,7 +29,7 @@ func (r *Resource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List
 		return nil, err
 	}
 	req.Query = opts.Query()
-	req.Accept = r.decoder.Accept().List
+	req.Accept = r.accept(partialListMediaType)
 	list, err := r.many(ctx, req)
 	if err == nil && list == nil {
 		err = &DecodeError{Verb: req.method(), URL: req.Path, Err: errNotAList}
@@ -143,7 +143,7 @@ func (r *Resource[T]) DeleteCollection(ctx context.Context, opts api.DeleteOptio
 		return nil, false, err
 	}
 	req.Query = listOpts.Query()
-	req.Accept = r.decoder.Accept().List
+	req.Accept = r.accept(partialListMediaType)
 	found, err = r.many(ctx, req)
 	return found, found != nil, err
 }

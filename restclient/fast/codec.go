@@ -22,11 +22,6 @@ type Codec struct{}
 
 var _ restclient.Codec = Codec{}
 
-// Accept returns the headers that restclient.PlainCodec returns.
-func (Codec) Accept() restclient.Accept {
-	return restclient.Accept{Object: restclient.PartialMediaType, List: restclient.PartialListMediaType}
-}
-
 // Object decodes the metadata of one object.
 func (Codec) Object(body []byte) (*partial, error) {
 	return new(metadataReader).decode(body)
