@@ -18,8 +18,7 @@ type Client struct {
 	pool    *pool
 	limiter *rate.Limiter // nil: no limit
 
-	requests, retries, throttled atomic.Int64
-	inFlight, watches            atomic.Int64
+	inFlight, watches atomic.Int64
 }
 
 // ConfigError says which field of a Config cannot be used, and why.
@@ -79,7 +78,7 @@ func (c *Client) As(userAgent string, qps float32, burst int) *Client {
 }
 
 // WithListLimit returns the same client with another value of Config.MaxListBytes; 0 means the
-// default. It shares everything but the counters of Snapshot.
+// default. It shares everything but the counts of Snapshot.
 func (c *Client) WithListLimit(bytes int) *Client {
 	cfg := c.cfg
 	cfg.MaxListBytes = bytes
@@ -95,29 +94,19 @@ func (c *Client) Config() Config { return c.cfg }
 // still works; it opens connections as it needs them and keeps none.
 func (c *Client) Close() { c.pool.close() }
 
-// Snapshot is what a Client has done so far and is doing now.
+// Snapshot is what a Client is doing now. A [Trace] can count what it has done.
 type Snapshot struct {
-	Host      string
-	Requests  int64   // attempts sent, watches included
-	Retries   int64   // attempts that repeated one before
-	Throttled int64   // attempts that had to wait for the rate limit
-	InFlight  int64   // attempts without a complete answer, except open watches
-	Watches   int64   // open watches
-	QPS       float32 // 0: no limit
-	Burst     int
-	Tokens    float64 // what is left of the burst; negative: that many requests wait
+	Host     string
+	InFlight int64   // attempts without a complete answer, except open watches
+	Watches  int64   // open watches
+	QPS      float32 // 0: no limit
+	Burst    int
+	Tokens   float64 // what is left of the burst; negative: that many requests wait
 }
 
-// Snapshot returns the client's counters.
+// Snapshot returns the state of the client.
 func (c *Client) Snapshot() Snapshot {
-	s := Snapshot{
-		Host:      c.base.String(),
-		Requests:  c.requests.Load(),
-		Retries:   c.retries.Load(),
-		Throttled: c.throttled.Load(),
-		InFlight:  c.inFlight.Load(),
-		Watches:   c.watches.Load(),
-	}
+	s := Snapshot{Host: c.base.String(), InFlight: c.inFlight.Load(), Watches: c.watches.Load()}
 	if c.limiter != nil {
 		s.QPS, s.Burst, s.Tokens = c.cfg.QPS, c.cfg.Burst, c.limiter.Tokens()
 	}

@@ -23,10 +23,9 @@ type Request struct {
 	Path  string
 	Query url.Values
 
-	Header      http.Header // additional ones; Credentials set Authorization and Impersonate-*
-	Body        []byte      // sent with each attempt; nil: no body
-	ContentType string      // of Body; empty: application/json
-	Accept      string      // empty: application/json
+	Body        []byte // sent with each attempt; nil: no body
+	ContentType string // of Body; empty: application/json
+	Accept      string // empty: application/json
 
 	// about is set by Resource, for traces and for errors without a text from the server.
 	about RequestInfo
@@ -78,9 +77,6 @@ func (r *Request) build(ctx context.Context, u *url.URL, userAgent string) (*htt
 		return nil, fmt.Errorf("the method %q cannot be used", r.Verb)
 	}
 	hr.URL, hr.Host = u, u.Host
-	for key, values := range r.Header {
-		hr.Header[http.CanonicalHeaderKey(key)] = slices.Clone(values)
-	}
 	hr.Header.Set("User-Agent", userAgent)
 	hr.Header.Set("Accept", cmp.Or(r.Accept, jsonMediaType))
 	if r.Body != nil {
@@ -210,7 +206,6 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 	limited, silence := newSilence(limited, x.client.cfg.SilenceTimeout)
 
 	x.attempts, x.answer = attempt, nil
-	x.client.requests.Add(1)
 	x.client.inFlight.Add(1)
 	if x.client.cfg.Trace != nil {
 		x.begin()

@@ -33,7 +33,6 @@ func (x *exchange) throttle(ctx context.Context, u *url.URL, attempt int) error 
 		return x.broken(ctx, u, fmt.Errorf("while waiting for the rate limit of %v requests per second: %w", x.client.cfg.QPS, err))
 	}
 	if waited > 0 {
-		x.client.throttled.Add(1)
 		if t := x.client.cfg.Trace; t != nil && t.Throttled != nil {
 			t.Throttled(x.req.info(attempt), waited)
 		}
@@ -166,9 +165,8 @@ func endsBefore(ctx context.Context, wait time.Duration) bool {
 	return ok && time.Until(deadline) < wait
 }
 
-// repeat counts and reports a retry.
+// repeat reports a retry.
 func (x *exchange) repeat(attempt int, wait time.Duration, err error) {
-	x.client.retries.Add(1)
 	if t := x.client.cfg.Trace; t != nil && t.Retry != nil {
 		t.Retry(x.req.info(attempt), wait, err)
 	}

@@ -2,7 +2,6 @@ package restclient_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -83,25 +82,6 @@ func TestWatchEvents(t *testing.T) {
 			_, err := w.Next()
 			assert.Equal(t, io.EOF, err, "the stream ended normally, and stays ended")
 		}
-	})
-}
-
-// Several events in one piece, one event in many pieces: the transport's pieces mean nothing.
-func TestWatchPiecesMeanNothing(t *testing.T) {
-	one := func(n int) string {
-		return fmt.Sprintf(`{"type":"ADDED","object":{"metadata":{"name":"n%d","resourceVersion":"%d"}}}`, n, n)
-	}
-	overEachTransport(t, func(s *restclienttest.Stream) {
-		s.SendRaw([]byte(one(0) + one(1) + "\n" + one(2)))
-		for _, b := range []byte(one(3) + one(4)) {
-			s.SendRaw([]byte{b})
-		}
-	}, func(t *testing.T, w *openWatch) {
-		for n := range 5 {
-			assert.Equal(t, fmt.Sprintf("n%d", n), w.read(t).Object.Name)
-		}
-		_, err := w.Next()
-		assert.Equal(t, io.EOF, err)
 	})
 }
 
