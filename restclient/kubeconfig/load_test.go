@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/restclient/credentials"
-	"orrery/restclient/restclienttest"
 )
 
 func TestCausesCanBeAskedFor(t *testing.T) {
@@ -196,63 +194,37 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	assert.NotContains(t, fmt.Sprint(User{}), "[redacted]", "that there is no token is no secret")
 }
 
-// asPlugin makes the test binary act as an exec plugin. It returns its first argument and its
-// input as a token.
-const asPlugin = "ORRERY_TEST_AS_PLUGIN"
-
-func TestMain(m *testing.M) {
-	if prefix := os.Getenv(asPlugin); prefix != "" {
-		token, _ := json.Marshal(prefix + " " + os.Args[1] + " " + os.Getenv("KUBERNETES_EXEC_INFO"))
-		fmt.Printf(`{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1beta1",
-			"status": {"token": %q}}`, fmt.Sprintf("%x", token))
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-// reported decodes such a token.
-func reported(t *testing.T, loaded credentialsOf) string {
-	t.Helper()
-	req := httptest.NewRequest(http.MethodGet, "https://h/", nil)
-	require.NoError(t, loaded.Apply(req))
-	var token []byte
-	_, err := fmt.Sscanf(req.Header.Get("Authorization"), "Bearer %x", &token)
-	require.NoError(t, err)
-	var text string
-	require.NoError(t, json.Unmarshal(token, &text))
-	return text
-}
-
-type credentialsOf interface{ Apply(*http.Request) error }
-
 func TestExecPluginFromKubeconfig(t *testing.T) {
 	dir := t.TempDir()
-	exe, err := os.Executable()
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(filepath.Join(dir, "bin"), 0o700))
-	require.NoError(t, os.Symlink(exe, filepath.Join(dir, "bin", "plugin")))
-	ca := restclienttest.NewPair(t, "ca")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "ca.crt"), ca.Cert, 0o600))
-
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ca.crt"), []byte("the authority"), 0o600))
 	cluster := Cluster{Server: "https://h:6443", CertificateAuthority: "ca.crt", Extensions: []Extension{
 		{Name: "another.owner", Extension: "x"},
 		{Name: execExtension, Extension: map[string]any{"audience": "prod", "ports": []any{1, 2}}},
 	}}
-	// The command is relative to the directory of the file, not to the working directory.
 	exec := Exec{
-		APIVersion: credentials.ExecV1beta1, Command: "./bin/plugin",
+		APIVersion: credentials.ExecV1beta1, Command: "./bin/plugin", InstallHint: "hint",
 		ProvideClusterInfo: true, InteractiveMode: "Never",
-		Args: []Secret{"s3cret-argument"},
-		Env:  []ExecEnv{{Name: asPlugin, Value: "s3cret-value"}, {Name: "GORACE", Value: "atexit_sleep_ms=0"}},
+		Args: []Secret{"s3cret-argument"}, Env: []ExecEnv{{Name: "NAME", Value: "s3cret-value"}},
 	}
 	path := filepath.Join(dir, "config")
 	require.NoError(t, Single("k", cluster, User{Exec: &exec}, "").WriteFile(path))
-	cfg, _, err := Load(Options{Path: path})
+	loaded, _, err := Load(Options{Path: path})
 	require.NoError(t, err)
-	assert.NotContains(t, fmt.Sprintf("%v %+v %#v", cfg, cfg, cfg.Credentials), "s3cret")
+	assert.NotContains(t, fmt.Sprintf("%v %+v %#v", loaded, loaded, loaded.Credentials), "s3cret")
 
-	ca64, _ := json.Marshal(ca.Cert)
-	assert.Equal(t, `s3cret-value s3cret-argument {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1","spec":{`+
-		`"cluster":{"server":"https://h:6443","certificate-authority-data":`+string(ca64)+`,"config":{"audience":"prod","ports":[1,2]}},"interactive":false}}`,
-		reported(t, cfg.Credentials))
+	cfg, err := ReadFile(path)
+	require.NoError(t, err)
+	l, err := cfg.resolve(Options{}, &Info{})
+	require.NoError(t, err)
+	plugin, err := l.execConfig(&url.URL{Scheme: "https", Host: "h:6443"})
+	require.NoError(t, err)
+	assert.Equal(t, credentials.ExecConfig{
+		APIVersion: credentials.ExecV1beta1, Command: filepath.Join(dir, "bin", "plugin"), InstallHint: "hint",
+		InteractiveMode: credentials.InteractiveNever, Args: []string{"s3cret-argument"},
+		Env: []credentials.EnvVar{{Name: "NAME", Value: "s3cret-value"}},
+		Cluster: &credentials.ExecCluster{
+			Server: "https://h:6443", CertificateAuthorityData: []byte("the authority"),
+			Config: []byte(`{"audience":"prod","ports":[1,2]}`),
+		},
+	}, plugin)
 }

@@ -173,8 +173,20 @@ func (l *loader) credentialError(err error, advice string) error {
 }
 
 func (l *loader) exec(server *url.URL) (restclient.Credentials, error) {
+	cfg, err := l.execConfig(server)
+	if err != nil {
+		return nil, err
+	}
+	plugin, err := credentials.NewExec(cfg)
+	if wrong, ok := errors.AsType[*credentials.ExecError](err); ok {
+		return nil, l.userError("has an exec plugin that "+wrong.Problem, err)
+	}
+	return plugin, err
+}
+
+func (l *loader) execConfig(server *url.URL) (cfg credentials.ExecConfig, err error) {
 	e := l.user.Exec
-	cfg := credentials.ExecConfig{
+	cfg = credentials.ExecConfig{
 		APIVersion: e.APIVersion, Command: e.Command, InstallHint: e.InstallHint,
 		InteractiveMode: credentials.InteractiveMode(e.InteractiveMode),
 	}
@@ -185,26 +197,9 @@ func (l *loader) exec(server *url.URL) (restclient.Credentials, error) {
 		cfg.Env = append(cfg.Env, credentials.EnvVar{Name: env.Name, Value: string(env.Value)})
 	}
 	if e.ProvideClusterInfo {
-		cluster, err := l.execCluster(server)
-		if err != nil {
-			return nil, err
-		}
-		cfg.Cluster = cluster
+		cfg.Cluster, err = l.execCluster(server)
 	}
-	plugin, err := credentials.NewExec(cfg)
-	if err != nil {
-		return nil, l.execError(err)
-	}
-	return plugin, nil
-}
-
-// execError returns the problem of a credentials.ExecError with the user in front.
-func (l *loader) execError(err error) error {
-	var execError *credentials.ExecError
-	if errors.As(err, &execError) {
-		return l.userError("has an exec plugin that "+execError.Problem, err)
-	}
-	return l.userError("has an exec plugin that does not work", err)
+	return cfg, err
 }
 
 func (l *loader) execCluster(server *url.URL) (*credentials.ExecCluster, error) {
