@@ -51,8 +51,8 @@ func (i *Info) warn(format string, args ...any) {
 // Proxy and DisableCompression.
 //
 // Info is never nil; beside an error it holds what was found before it. The error is a
-// [*credentials.FileError], [*ParseError], [*NoConfigError] or [*Error], and its text is a sentence for the
-// user.
+// [*credentials.FileError], [*ParseError], [*NoConfigError] or [*Error], and its text is a sentence
+// for the user.
 func Load(opts Options) (restclient.Config, *Info, error) {
 	info := &Info{Namespace: "default"}
 	cfg, searched, err := find(opts, info)
