@@ -15,18 +15,12 @@ import (
 func apiServer() *httptest.Server {
 	const head = `"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default","resourceVersion":"40"}`
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Query().Get("watch") == "true":
+		if r.URL.Query().Get("watch") == "true" {
 			io.WriteString(w, `{"type":"MODIFIED","object":{`+head+`,"status":{"phase":"Terminating"}}}`+"\n")
 			io.WriteString(w, `{"type":"DELETED","object":{`+head+`,"status":{"phase":"Terminating"}}}`+"\n")
-		case r.URL.Path == "/api/v1/namespaces":
-			io.WriteString(w, `{"kind":"NamespaceList","metadata":{"resourceVersion":"42"},"items":[{`+head+`}]}`)
-		case r.URL.Path == "/api/v1/namespaces/default":
-			io.WriteString(w, `{`+head+`,"status":{"phase":"Active"}}`)
-		default:
-			w.WriteHeader(http.StatusNotFound)
-			io.WriteString(w, `{"kind":"Status","status":"Failure","reason":"NotFound","code":404,"message":"namespaces \"shop\" not found"}`)
+			return
 		}
+		io.WriteString(w, `{"kind":"NamespaceList","metadata":{"resourceVersion":"42"},"items":[{`+head+`}]}`)
 	}))
 }
 
