@@ -147,23 +147,7 @@ func (t *Trace[T]) complete() *Trace[T] {
 // JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
 // Arguments may be nil; the result is nil if all are, and the argument itself if only one is not.
 func JoinTraces[T any](traces ...*Trace[T]) *Trace[T] {
-	return hooks.Traces((*Trace[T]).and, traces...)
-}
-
-func (t *Trace[T]) and(u *Trace[T]) *Trace[T] {
-	return &Trace[T]{
-		Queued:       hooks.Join3(t.Queued, u.Queued),
-		Deduplicated: hooks.Join3(t.Deduplicated, u.Deduplicated),
-		Ignored:      hooks.Join2(t.Ignored, u.Ignored),
-		Canceled:     hooks.Join2(t.Canceled, u.Canceled),
-		Replaced:     hooks.Join4(t.Replaced, u.Replaced),
-		Resynced:     hooks.Join3(t.Resynced, u.Resynced),
-		Popped:       hooks.Join4(t.Popped, u.Popped),
-		Processed:    hooks.Join3(t.Processed, u.Processed),
-		Requeued:     hooks.Join3(t.Requeued, u.Requeued),
-		Synced:       hooks.Join0(t.Synced, u.Synced),
-		Closed:       hooks.Join(t.Closed, u.Closed),
-	}
+	return hooks.Join(traces...)
 }
 
 // Snapshot is the state of a queue at one moment. It shares no memory with the queue.

@@ -19,17 +19,7 @@ type Trace struct {
 // JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
 // Arguments may be nil; the result is nil if all are, and the argument itself if only one is not.
 func JoinTraces(traces ...*Trace) *Trace {
-	return hooks.Traces((*Trace).and, traces...)
-}
-
-func (t *Trace) and(u *Trace) *Trace {
-	return &Trace{
-		Added:       hooks.Join(t.Added, u.Added),
-		Updated:     hooks.Join(t.Updated, u.Updated),
-		Deleted:     hooks.Join(t.Deleted, u.Deleted),
-		Replaced:    hooks.Join2(t.Replaced, u.Replaced),
-		IndexFailed: hooks.Join(t.IndexFailed, u.IndexFailed),
-	}
+	return hooks.Join(traces...)
 }
 
 // ReportStored calls Updated if the key existed before, else Added. The Report methods are for

@@ -67,30 +67,7 @@ type Trace struct {
 // JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
 // Arguments may be nil; the result is nil if all are, and the argument itself if only one is not.
 func JoinTraces(traces ...*Trace) *Trace {
-	return hooks.Traces((*Trace).and, traces...)
-}
-
-func (t *Trace) and(u *Trace) *Trace {
-	return &Trace{
-		Started:         hooks.Join(t.Started, u.Started),
-		Stopped:         hooks.Join(t.Stopped, u.Stopped),
-		Synced:          hooks.Join(t.Synced, u.Synced),
-		HandlerAdded:    hooks.Join2(t.HandlerAdded, u.HandlerAdded),
-		HandlerRemoved:  hooks.Join(t.HandlerRemoved, u.HandlerRemoved),
-		HandlerEnded:    hooks.Join2(t.HandlerEnded, u.HandlerEnded),
-		HandlerSynced:   hooks.Join(t.HandlerSynced, u.HandlerSynced),
-		HandlerLagging:  hooks.Join2(t.HandlerLagging, u.HandlerLagging),
-		HandlerStuck:    hooks.Join(t.HandlerStuck, u.HandlerStuck),
-		HandlerPanicked: hooks.Join4(t.HandlerPanicked, u.HandlerPanicked),
-		Applied:         hooks.Join(t.Applied, u.Applied),
-		Distributed:     hooks.Join2(t.Distributed, u.Distributed),
-		HandlerQueued:   hooks.Join2(t.HandlerQueued, u.HandlerQueued),
-		HandlerCalled:   hooks.Join2(t.HandlerCalled, u.HandlerCalled),
-		Handled:         hooks.Join3(t.Handled, u.Handled),
-		ResyncDue:       hooks.Join2(t.ResyncDue, u.ResyncDue),
-		ProcessError:    hooks.Join2(t.ProcessError, u.ProcessError),
-		Mutated:         hooks.Join2(t.Mutated, u.Mutated),
-	}
+	return hooks.Join(traces...)
 }
 
 // HandlerInfo identifies a registration.

@@ -73,35 +73,9 @@ type Trace struct {
 	Gone func(namespace string, took time.Duration)
 }
 
-// ignore has a hook for everything that is called without a check.
-var ignore = &Trace{
-	Enqueued:          func(*api.Namespace, time.Duration) {},
-	PassContext:       func(ctx context.Context, _ string) context.Context { return ctx },
-	PassStarted:       func(string) {},
-	Discovered:        func(string, int, error) {},
-	EmptinessChecked:  func(context.Context, int, int, time.Duration) {},
-	TypeDeleted:       func(string, api.GroupVersionResource, int, error) {},
-	WouldDelete:       func(string, api.GroupVersionResource, Found, error) {},
-	Deleted:           func(string, int) {},
-	NoToken:           func(string, []string) {},
-	Conflict:          func(string, error) {},
-	ConditionsUpdated: func(string, []api.NamespaceCondition) {},
-	ConditionsKept:    func(string, []api.NamespaceCondition) {},
-	ConditionsFailed:  func(string, error) {},
-	Finalized:         func(string, error) {},
-	PassPanicked:      func(string, *wait.Panic) {},
-	PassDone:          func(string, time.Duration, int, error) {},
-	Gone:              func(string, time.Duration) {},
-}
-
 // complete returns a trace whose hooks may be called without a check, except PhaseStarted,
 // PhaseDone and PassStuck.
-func (t *Trace) complete() *Trace {
-	if t == nil {
-		return ignore
-	}
-	return ignore.and(t)
-}
+func (t *Trace) complete() *Trace { return hooks.Complete(t, "PhaseStarted", "PhaseDone", "PassStuck") }
 
 // passes returns the hooks of the workers.
 func (t *Trace) passes() *controller.PoolTrace {
@@ -121,40 +95,7 @@ func (t *Trace) passes() *controller.PoolTrace {
 // JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
 // Arguments may be nil; the result is nil if all are, and the argument itself if there is only one.
 func JoinTraces(traces ...*Trace) *Trace {
-	return hooks.Traces((*Trace).and, traces...)
-}
-
-func (t *Trace) and(u *Trace) *Trace {
-	return &Trace{
-		Enqueued:          hooks.Join2(t.Enqueued, u.Enqueued),
-		PassContext:       chain(t.PassContext, u.PassContext),
-		PassStarted:       hooks.Join(t.PassStarted, u.PassStarted),
-		Discovered:        hooks.Join3(t.Discovered, u.Discovered),
-		EmptinessChecked:  hooks.Join4(t.EmptinessChecked, u.EmptinessChecked),
-		TypeDeleted:       hooks.Join4(t.TypeDeleted, u.TypeDeleted),
-		WouldDelete:       hooks.Join4(t.WouldDelete, u.WouldDelete),
-		Deleted:           hooks.Join2(t.Deleted, u.Deleted),
-		NoToken:           hooks.Join2(t.NoToken, u.NoToken),
-		Conflict:          hooks.Join2(t.Conflict, u.Conflict),
-		ConditionsUpdated: hooks.Join2(t.ConditionsUpdated, u.ConditionsUpdated),
-		ConditionsKept:    hooks.Join2(t.ConditionsKept, u.ConditionsKept),
-		ConditionsFailed:  hooks.Join2(t.ConditionsFailed, u.ConditionsFailed),
-		Finalized:         hooks.Join2(t.Finalized, u.Finalized),
-		PhaseStarted:      hooks.Join2(t.PhaseStarted, u.PhaseStarted),
-		PhaseDone:         hooks.Join3(t.PhaseDone, u.PhaseDone),
-		PassStuck:         hooks.Join3(t.PassStuck, u.PassStuck),
-		PassPanicked:      hooks.Join2(t.PassPanicked, u.PassPanicked),
-		PassDone:          hooks.Join4(t.PassDone, u.PassDone),
-		Gone:              hooks.Join2(t.Gone, u.Gone),
-	}
-}
-
-// chain passes what the first returns to the second.
-func chain(f, g func(context.Context, string) context.Context) func(context.Context, string) context.Context {
-	if f == nil || g == nil {
-		return hooks.Either(f, g, f == nil)
-	}
-	return func(ctx context.Context, namespace string) context.Context { return g(f(ctx, namespace), namespace) }
+	return hooks.Join(traces...)
 }
 
 // Phase is a part of what the deletion of a namespace takes. Together they take the time from the

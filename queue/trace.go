@@ -108,22 +108,5 @@ func (r *recorder[K]) recordShutDown(drain bool, dropped int) {
 // JoinTraces returns a trace that calls the callbacks of all traces in the order of the arguments.
 // Arguments may be nil; the result is nil if all are.
 func JoinTraces[K comparable](traces ...*Trace[K]) *Trace[K] {
-	return hooks.Traces((*Trace[K]).and, traces...)
-}
-
-func (t *Trace[K]) and(u *Trace[K]) *Trace[K] {
-	return &Trace[K]{
-		Added:         hooks.Join(t.Added, u.Added),
-		Coalesced:     hooks.Join(t.Coalesced, u.Coalesced),
-		Refused:       hooks.Join(t.Refused, u.Refused),
-		Delayed:       hooks.Join2(t.Delayed, u.Delayed),
-		DelayCanceled: hooks.Join(t.DelayCanceled, u.DelayCanceled),
-		DelayEnded:    hooks.Join2(t.DelayEnded, u.DelayEnded),
-		Got:           hooks.Join2(t.Got, u.Got),
-		Done:          hooks.Join2(t.Done, u.Done),
-		DoneUnknown:   hooks.Join(t.DoneUnknown, u.DoneUnknown),
-		Retried:       hooks.Join3(t.Retried, u.Retried),
-		Forgotten:     hooks.Join(t.Forgotten, u.Forgotten),
-		ShuttingDown:  hooks.Join2(t.ShuttingDown, u.ShuttingDown),
-	}
+	return hooks.Join(traces...)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"orrery/internal/hooks"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -33,7 +34,7 @@ func New(config Config) (*Elector, error) {
 		return nil, err
 	}
 	config.Timing = config.Timing.withDefaults()
-	config.Trace = JoinTraces(unheard, config.Trace)
+	config.Trace = hooks.Complete(config.Trace)
 	return &Elector{
 		config: config,
 		clock:  newClock(),

@@ -31,34 +31,8 @@ type Trace struct {
 	WatchFailed func(err error, forbidden bool)
 }
 
-// unheard has every hook, and none does anything. An elector joins it with the trace of its
-// configuration, so that it calls hooks without a check.
-var unheard = &Trace{
-	Acquired:    func(Term) {},
-	Renewed:     func(time.Duration) {},
-	SlowPath:    func() {},
-	Failed:      func(error, bool) {},
-	Lost:        func(error) {},
-	Released:    func(error) {},
-	NewLeader:   func(string, time.Duration) {},
-	WatchFailed: func(error, bool) {},
-}
-
 // JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
 // Arguments may be nil; the result is nil if all are, and the argument itself if there is only one.
 func JoinTraces(traces ...*Trace) *Trace {
-	return hooks.Traces((*Trace).and, traces...)
-}
-
-func (t *Trace) and(u *Trace) *Trace {
-	return &Trace{
-		Acquired:    hooks.Join(t.Acquired, u.Acquired),
-		Renewed:     hooks.Join(t.Renewed, u.Renewed),
-		SlowPath:    hooks.Join0(t.SlowPath, u.SlowPath),
-		Failed:      hooks.Join2(t.Failed, u.Failed),
-		Lost:        hooks.Join(t.Lost, u.Lost),
-		Released:    hooks.Join(t.Released, u.Released),
-		NewLeader:   hooks.Join2(t.NewLeader, u.NewLeader),
-		WatchFailed: hooks.Join2(t.WatchFailed, u.WatchFailed),
-	}
+	return hooks.Join(traces...)
 }

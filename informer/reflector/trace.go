@@ -92,46 +92,10 @@ type WatchInfo struct {
 
 // complete returns a trace with a no-op in each nil hook but Event, whose argument is only made for
 // a hook.
-func (t *Trace) complete() *Trace {
-	c := Trace{}
-	if t != nil {
-		c = *t
-	}
-	hooks.Default(&c.StateChanged, func(Phase, Phase, string) {})
-	hooks.Default(&c.PageListed, func(PageInfo) {})
-	hooks.Default(&c.Listed, func(ListInfo) {})
-	hooks.Default(&c.StreamingListAbandoned, func(error) {})
-	hooks.Default(&c.WatchStarted, func(api.ListOptions) {})
-	hooks.Default(&c.Bookmark, func(string, bool) {})
-	hooks.Default(&c.WatchEnded, func(WatchInfo) {})
-	hooks.Default(&c.BackOff, func(time.Duration, error) {})
-	hooks.Default(&c.Expired, func(string, error) {})
-	hooks.Default(&c.IdleTimeout, func(time.Duration) {})
-	hooks.Default(&c.Resync, func(error) {})
-	hooks.Default(&c.StoreFailed, func(*StoreError) {})
-	return &c
-}
+func (t *Trace) complete() *Trace { return hooks.Complete(t, "Event") }
 
 // JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
 // Arguments may be nil; the result is nil if all are, and the argument itself if only one is not.
 func JoinTraces(traces ...*Trace) *Trace {
-	return hooks.Traces((*Trace).and, traces...)
-}
-
-func (t *Trace) and(u *Trace) *Trace {
-	return &Trace{
-		StateChanged:           hooks.Join3(t.StateChanged, u.StateChanged),
-		PageListed:             hooks.Join(t.PageListed, u.PageListed),
-		Listed:                 hooks.Join(t.Listed, u.Listed),
-		StreamingListAbandoned: hooks.Join(t.StreamingListAbandoned, u.StreamingListAbandoned),
-		WatchStarted:           hooks.Join(t.WatchStarted, u.WatchStarted),
-		Event:                  hooks.Join(t.Event, u.Event),
-		Bookmark:               hooks.Join2(t.Bookmark, u.Bookmark),
-		WatchEnded:             hooks.Join(t.WatchEnded, u.WatchEnded),
-		BackOff:                hooks.Join2(t.BackOff, u.BackOff),
-		Expired:                hooks.Join2(t.Expired, u.Expired),
-		IdleTimeout:            hooks.Join(t.IdleTimeout, u.IdleTimeout),
-		Resync:                 hooks.Join(t.Resync, u.Resync),
-		StoreFailed:            hooks.Join(t.StoreFailed, u.StoreFailed),
-	}
+	return hooks.Join(traces...)
 }
