@@ -5,12 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
-	"reflect"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -47,16 +43,12 @@ func (c MutationDetectorConfig) withDefaults() MutationDetectorConfig {
 
 // MutationError reports that an object of the store was changed.
 type MutationError struct {
-	Key         string
-	Differences []Difference // the fields that changed, at most 20
+	Key     string
+	Was, Is string // the part of its JSON that changed, before and after
 }
 
 func (e *MutationError) Error() string {
-	lines := make([]string, len(e.Differences))
-	for i, d := range e.Differences {
-		lines[i] = d.String()
-	}
-	return fmt.Sprintf("object %q of the store was changed: %s", e.Key, strings.Join(lines, "; "))
+	return fmt.Sprintf("object %q of the store was changed: %s became %s", e.Key, e.Was, e.Is)
 }
 
 // mutationDetector keeps the text of every object when it enters the store, and compares again
@@ -167,9 +159,9 @@ func (d *mutationDetector[T]) compare(r *remembered[T]) *MutationError {
 	if bytes.Equal(text, r.text) {
 		return nil
 	}
-	found := &MutationError{Key: r.key, Differences: diffJSON(r.text, text)}
+	was, is := difference(r.text, text)
 	r.text = text
-	return found
+	return &MutationError{Key: r.key, Was: was, Is: is}
 }
 
 func (d *mutationDetector[T]) report(err *MutationError) {
@@ -180,65 +172,16 @@ func (d *mutationDetector[T]) report(err *MutationError) {
 	d.config.OnMutation(err)
 }
 
-// Difference is one changed field.
-type Difference struct {
-	Path    string // as in metadata.labels.app or spec.finalizers[0]; "" means the whole object
-	Was, Is string // as JSON; null if there is no such field
-}
-
-func (d Difference) String() string { return fmt.Sprintf("%s was %s and is %s", d.Path, d.Was, d.Is) }
-
-// maxDifferences bounds the reported differences.
-const maxDifferences = 20
-
-// diffJSON compares two JSON documents field by field. Other texts are compared as a whole.
-func diffJSON(was, is []byte) []Difference {
-	before, err := decode(was)
-	after, failed := decode(is)
-	if err != nil || failed != nil {
-		return []Difference{{Was: string(was), Is: string(is)}}
+// difference returns the parts of two texts that differ, with some text around them.
+func difference(was, is []byte) (string, string) {
+	const around = 100
+	shorter, begin, end := min(len(was), len(is)), 0, 0
+	for begin < shorter && was[begin] == is[begin] {
+		begin++
 	}
-	found := diff("", before, after)
-	return found[:min(len(found), maxDifferences)]
-}
-
-func decode(document []byte) (value any, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.UseNumber() // rounding must not make large numbers equal
-	return value, decoder.Decode(&value)
-}
-
-// diff compares the values of one field: those of maps and lists of the same kind by their parts.
-func diff(path string, was, is any) (found []Difference) {
-	before, after := parts(was), parts(is)
-	if before == nil || after == nil || reflect.TypeOf(was) != reflect.TypeOf(is) {
-		if reflect.DeepEqual(was, is) {
-			return nil
-		}
-		return []Difference{{path, string(render(was)), string(render(is))}}
+	for end < shorter-begin && was[len(was)-1-end] == is[len(is)-1-end] {
+		end++
 	}
-	names := maps.Clone(before)
-	maps.Copy(names, after)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		found = append(found, diff(strings.TrimPrefix(path+name, "."), before[name], after[name])...)
-	}
-	return found
-}
-
-// parts returns the parts of a map or a list by what they add to its path; nil for another value.
-func parts(v any) map[string]any {
-	found := map[string]any{}
-	switch v := v.(type) {
-	case map[string]any:
-		for key, value := range v {
-			found["."+key] = value
-		}
-	case []any:
-		for i, value := range v {
-			found[fmt.Sprintf("[%d]", i)] = value
-		}
-	default:
-		return nil
-	}
-	return found
+	begin, end = max(begin-around, 0), max(end-around, 0)
+	return string(was[begin : len(was)-end]), string(is[begin : len(is)-end])
 }

@@ -2,7 +2,6 @@ package nsctl_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,7 +15,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/controller"
 	"orrery/informer"
 	"orrery/nsctl"
 	"orrery/nsctl/nsctltest"
@@ -214,23 +212,6 @@ func TestManyFailingNamespacesDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
-func TestControllerStopCutsAPassThatTakesTooLong(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		c.AddNamespace("ns", true, "kubernetes")
-		c.Hang(http.MethodDelete, "")
-		drain := func(config *nsctl.Config) { config.DrainTimeout = 3 * time.Second }
-		r, log := startLogged(t, c, nsctl.NewDeleter, drain)
-		time.Sleep(6 * time.Second)
-		started := time.Now()
-		r.Stop()
-		assert.Equal(t, 3*time.Second, time.Since(started))
-		require.Len(t, log.ends["ns"], 1)
-		assert.ErrorIs(t, log.ends["ns"][0], controller.ErrCutShort)
-		assert.ErrorIs(t, log.ends["ns"][0], context.Canceled)
-		assert.NotNil(t, c.Namespace("ns"))
-	})
-}
-
 // A hook may use the controller: none is called with its lock held. (Such a hook would block for
 // ever, so the test tries the lock.)
 func TestHooksAreNotCalledUnderTheLock(t *testing.T) {
@@ -311,13 +292,4 @@ func TestControllerNeedsALiveInformer(t *testing.T) {
 		_, err := nsctl.NewController(nsctl.Config{Informer: stopped})
 		assert.Error(t, err)
 	})
-}
-
-func TestErrorsOfAPassAreDistinguishedByType(t *testing.T) {
-	err := fmt.Errorf("namespace x: %w", &nsctl.UIDChangedError{Namespace: "x", OldUID: "1", NewUID: "2"})
-	var changed *nsctl.UIDChangedError
-	require.True(t, errors.As(err, &changed))
-	assert.EqualError(t, changed, "namespace x was re-created while it was being deleted (uid 1 became 2)")
-	resource := &nsctl.ResourceError{Doing: "listing", Resource: api.PodsResource, Err: context.Canceled}
-	assert.EqualError(t, resource, "listing of pods: context canceled")
 }

@@ -90,28 +90,6 @@ func TestRequeueAfterIsHalfTheEstimateAndASecond(t *testing.T) {
 	assert.EqualError(t, &ResourcesRemainingError{Estimate: 15}, "some content remains in the namespace, estimate 15 seconds before it is removed")
 }
 
-func TestWhatRemainsHasAnExplanationOrIsAnError(t *testing.T) {
-	item := func(finalizers ...string) *api.PartialObjectMetadata {
-		return &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Finalizers: finalizers}}
-	}
-	configMaps := api.GroupVersionResource{Version: "v1", Resource: "configmaps"}
-
-	nothing := CountRemains([]*api.PartialObjectMetadata{}, 0)
-	assert.Zero(t, nothing.Items)
-	assert.Zero(t, nothing.Estimate)
-	assert.NoError(t, nothing.Check("ns", configMaps))
-
-	held := CountRemains([]*api.PartialObjectMetadata{item("a"), item("a", "b"), item()}, 0)
-	assert.Equal(t, Remains{Items: 3, Finalizers: map[string]int{"a": 2, "b": 1}, Estimate: 15}, held)
-	assert.NoError(t, held.Check("ns", configMaps))
-
-	known := CountRemains([]*api.PartialObjectMetadata{item("a")}, 40)
-	assert.Equal(t, int64(40), known.Estimate, "a known time is better than the finalizers' guess")
-
-	stuck := CountRemains([]*api.PartialObjectMetadata{item()}, 0)
-	assert.EqualError(t, stuck.Check("ns", configMaps), "unexpected items still remain in namespace: ns for gvr: /v1, Resource=configmaps")
-}
-
 func TestADeleterHasADefaultConcurrency(t *testing.T) {
 	for given, want := range map[int]int{-1: 32, 0: 32, 1: 1, 4: 4} {
 		assert.Equal(t, want, DeleterConfig{Concurrency: given}.WithDefaults().Concurrency, "%d is configured", given)
@@ -132,20 +110,4 @@ func TestEveryHookMayBeCalled(t *testing.T) {
 		assert.Equal(t, ctx, trace.complete().PassContext(ctx, "ns"))
 		trace.Phase("ns", PhasePods)()
 	}
-}
-
-func TestHooksThatAreSetAreCalled(t *testing.T) {
-	type key struct{}
-	var gone []string
-	trace := (&Trace{
-		Gone: func(namespace string, _ time.Duration) { gone = append(gone, namespace) },
-		PassContext: func(ctx context.Context, namespace string) context.Context {
-			return context.WithValue(ctx, key{}, namespace)
-		},
-		PhaseDone: func(namespace string, phase Phase, _ time.Duration) { gone = append(gone, string(phase)) },
-	}).complete()
-	trace.Gone("a", 0)
-	trace.Phase("a", PhasePods)()
-	assert.Equal(t, []string{"a", "pods"}, gone)
-	assert.Equal(t, "b", trace.PassContext(t.Context(), "b").Value(key{}))
 }

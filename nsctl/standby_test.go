@@ -108,33 +108,6 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 	})
 }
 
-// A controller that loses leadership stops in the middle of its passes, without waiting.
-func TestAControllerThatMayNotWorkAnyMoreStopsAtOnce(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		for _, name := range []string{"a", "b", "c"} {
-			c.AddNamespace(name, true, "kubernetes")
-		}
-		c.Hang(http.MethodDelete, "/configmaps")
-		var lastErr error
-		s := newStandby(t, c, func(config *nsctl.Config) {
-			config.Trace.PassDone = func(_ string, _ time.Duration, _ int, err error) { lastErr = err }
-		})
-		alive, kill := context.WithCancelCause(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { s.RunWithin(t.Context(), alive) })
-		time.Sleep(10 * time.Second)
-		began := time.Now()
-		kill(assert.AnError)
-		running.Wait()
-		assert.Zero(t, time.Since(began))
-		assert.Len(t, s.begun.all(), 1, "the others were not begun")
-		assert.ErrorIs(t, lastErr, assert.AnError)
-		for _, name := range []string{"a", "b", "c"} {
-			assert.NotNil(t, c.Namespace(name))
-		}
-	})
-}
-
 // A deletion starts at the server's deletion timestamp, however late the controller sees it.
 func TestADeletionIsTimedFromItsTimestamp(t *testing.T) {
 	for name, began := range map[string]time.Duration{"long before the start": -14 * time.Minute, "our clock is behind": time.Hour} {

@@ -239,31 +239,6 @@ func TestAPassThatBlocksForAnHour(t *testing.T) {
 	}
 }
 
-// Hooks may panic, too. One that is called outside the pass, on a timer's goroutine or after the
-// pass, must end neither the process nor the retries of the namespace.
-func TestHooksBesideThePassThatPanic(t *testing.T) {
-	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
-	var reported atomic.Int32
-	defer wait.PanicHandlers.Replace(func(context.Context, *wait.Panic) { reported.Add(1) })()
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		c.AddNamespace("unlucky", true, "kubernetes")
-		f := &flawed{get: func(context.Context, string) {
-			time.Sleep(2 * time.Minute)
-			panicHere("a fault in the program")
-		}}
-		startFlawed(t, c, f, nsctl.NewDeleter, func(config *nsctl.Config) {
-			config.ResyncPeriod = 24 * time.Hour
-			config.Trace.PassStuck = func(string, time.Duration, int) { panicHere("stuck") }
-			config.Trace.PassPanicked = func(string, *wait.Panic) { panicHere("panicked") }
-		})
-		time.Sleep(10 * time.Minute)
-		assert.Greater(t, reported.Load(), int32(3), "each pass is reported twice as stuck, and as panicked")
-		f.healed.Store(true)
-		time.Sleep(10 * time.Minute)
-		assert.Nil(t, c.Namespace("unlucky"), "the namespace is tried again")
-	})
-}
-
 // A namespace that is re-created again and again between two events leaves nothing behind.
 func TestRecreatedNamespacesAreForgotten(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {

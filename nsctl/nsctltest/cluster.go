@@ -27,8 +27,6 @@ type Cluster struct {
 	Verbs map[string][]string
 	// stale are the group versions whose server does not answer.
 	Stale []string
-	// bareStatus are the types whose collection delete is answered with a bare Status.
-	BareStatus []string
 	// answers replace the list that answers the collection delete of a type. They have code 200.
 	Answers map[string]string
 	// starting makes the server report that it is not ready, and list built-in groups only.
@@ -134,7 +132,16 @@ func (c *Cluster) Update(name string, change func(*api.Namespace)) {
 	defer c.mu.Unlock()
 	ns := *c.namespaces[name]
 	change(&ns)
-	c.storeLocked(&ns, api.WatchModified)
+	c.writeLocked(&ns)
+}
+
+// writeLocked stores a changed namespace, or removes a deleted one without finalizers.
+func (c *Cluster) writeLocked(ns *api.Namespace) {
+	if len(ns.Spec.Finalizers) == 0 && len(ns.Finalizers) == 0 && ns.DeletionTimestamp != nil {
+		c.storeLocked(ns, api.WatchDeleted)
+	} else {
+		c.storeLocked(ns, api.WatchModified)
+	}
 }
 
 func (c *Cluster) storeLocked(ns *api.Namespace, eventType api.WatchEventType) {

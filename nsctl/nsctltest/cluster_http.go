@@ -55,9 +55,9 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path[0] == "api" && path[2] == "namespaces" && (path[len(path)-1] == "status" || path[len(path)-1] == "finalize") && len(path) == 5:
 		c.serveNamespace(w, r, path[3], path[4])
 	case path[0] == "api":
-		c.serveContent(w, r, "", path[2:])
+		c.serveContent(w, r, path[1], path[2:])
 	default:
-		c.serveContent(w, r, path[1], path[3:])
+		c.serveContent(w, r, path[1]+"/"+path[2], path[3:])
 	}
 }
 
@@ -129,6 +129,7 @@ func (c *Cluster) listEverywhere(w http.ResponseWriter, resource string) {
 	list := api.List[*item]{TypeMeta: api.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}}
 	list.ResourceVersion = strconv.Itoa(c.version)
 	for _, namespace := range slices.Sorted(maps.Keys(c.content[resource])) {
+		c.reapLocked(resource, namespace)
 		for _, name := range slices.Sorted(maps.Keys(c.content[resource][namespace])) {
 			list.Items = append(list.Items, c.content[resource][namespace][name])
 		}
@@ -150,9 +151,10 @@ func (c *Cluster) watchNamespaces(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
 	w.(http.Flusher).Flush()
-	for {
+	for sent := 0; ; {
 		c.mu.Lock()
-		changed, changes := c.changed, slices.Clone(c.changes)
+		changed, changes := c.changed, c.changes[sent:]
+		sent = len(c.changes)
 		c.mu.Unlock()
 		for _, change := range changes {
 			if change.version > from {
@@ -199,12 +201,7 @@ func (c *Cluster) serveNamespace(w http.ResponseWriter, r *http.Request, name, s
 		} else {
 			updated.Spec.Finalizers = sent.Spec.Finalizers
 		}
-		gone := len(updated.Spec.Finalizers) == 0 && len(updated.Finalizers) == 0 && updated.DeletionTimestamp != nil
-		if gone {
-			c.storeLocked(&updated, api.WatchDeleted)
-		} else {
-			c.storeLocked(&updated, api.WatchModified)
-		}
+		c.writeLocked(&updated)
 		answer(w, 200, &updated)
 	case http.MethodDelete:
 		if !precondition(r, current.UID) {
@@ -227,11 +224,12 @@ func precondition(r *http.Request, uid string) bool {
 }
 
 // serveContent handles namespaces/NAMESPACE/RESOURCE[/NAME].
-func (c *Cluster) serveContent(w http.ResponseWriter, r *http.Request, group string, path []string) {
+func (c *Cluster) serveContent(w http.ResponseWriter, r *http.Request, groupVersion string, path []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	namespace, resource := path[1], path[2]+"."+group
-	if !c.servesLocked(group, path[2]) {
+	gv, _ := api.ParseGroupVersion(groupVersion)
+	namespace, resource := path[1], path[2]+"."+gv.Group
+	if !slices.Contains(c.Types[groupVersion], path[2]) {
 		answer(w, 404, Status(404, api.ReasonNotFound, "the server could not find the requested resource"))
 		return
 	}
@@ -267,7 +265,7 @@ func (c *Cluster) serveContent(w http.ResponseWriter, r *http.Request, group str
 			fmt.Fprint(w, body)
 			return
 		}
-		if len(path) == 4 || slices.Contains(c.BareStatus, resource) {
+		if len(path) == 4 {
 			c.reapLocked(resource, namespace)
 			answer(w, 200, api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Success"})
 			return
@@ -279,14 +277,4 @@ func (c *Cluster) serveContent(w http.ResponseWriter, r *http.Request, group str
 	}
 	answer(w, 200, api.List[*item]{TypeMeta: kind, ListMeta: api.ListMeta{ResourceVersion: "1"}, Items: found})
 	c.reapLocked(resource, namespace)
-}
-
-func (c *Cluster) servesLocked(group, resource string) bool {
-	for groupVersion, resources := range c.Types {
-		gv, _ := api.ParseGroupVersion(groupVersion)
-		if gv.Group == group && slices.Contains(resources, resource) {
-			return true
-		}
-	}
-	return false
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"orrery/restclient/api"
@@ -67,23 +68,18 @@ func (f *fate) rage(steps int) {
 // lingering ends all faults, waits, and returns the namespaces still terminating.
 func (f *fate) lingering(timeout time.Duration) (names []string) {
 	f.mu.Lock()
-	f.hostile = false
-	clear(f.stale)
-	for _, t := range f.types {
-		t.forbids = false
-	}
+	f.hostile, f.forbidden, f.cluster.Stale = false, "", nil
 	f.mu.Unlock()
 	for until := time.Now().Add(timeout); time.Now().Before(until); time.Sleep(10 * time.Second) {
 		f.mu.Lock()
 		names = nil
-		for _, name := range sortedNames(f.source.Objects()) {
-			for _, object := range f.content[name] {
-				object.finalizers = nil
+		for _, ns := range f.matching(func(*api.Namespace) bool { return true }) {
+			for _, held := range f.cluster.Left(ns.Name) {
+				f.release(ns.Name, held)
 			}
-			ns := f.source.Objects()[name]
-			if ns.DeletionTimestamp != nil {
-				names = append(names, name)
-				f.releaseLocked(ns)
+			if !isActive(ns) {
+				names = append(names, ns.Name)
+				f.removeForeignToken(ns)
 			}
 		}
 		f.mu.Unlock()
@@ -94,35 +90,41 @@ func (f *fate) lingering(timeout time.Duration) (names []string) {
 	return names
 }
 
+// matching returns the matching namespaces, sorted by name.
+func (f *fate) matching(fits func(ns *api.Namespace) bool) (found []*api.Namespace) {
+	f.cluster.mu.Lock()
+	defer f.cluster.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(f.cluster.namespaces)) {
+		if ns := f.cluster.namespaces[name]; fits(ns) {
+			found = append(found, ns)
+		}
+	}
+	return found
+}
+
 // pick returns one of the matching namespaces, or nil.
 func (f *fate) pick(fits func(ns *api.Namespace) bool) *api.Namespace {
-	all := f.source.Objects()
-	names := slices.DeleteFunc(sortedNames(all), func(name string) bool { return !fits(all[name]) })
-	if len(names) == 0 {
+	all := f.matching(fits)
+	if len(all) == 0 {
 		return nil
 	}
-	return all[names[f.random.IntN(len(names))]]
+	return all[f.random.IntN(len(all))]
 }
 
 func isActive(ns *api.Namespace) bool { return ns.DeletionTimestamp == nil }
 
 func (f *fate) createNamespace() {
 	name := fmt.Sprint("ns-", f.random.IntN(12))
-	if f.source.Objects()[name] != nil {
+	if f.cluster.Namespace(name) != nil {
 		return
 	}
-	f.born++
-	ns := &api.Namespace{}
-	ns.Name, ns.UID = name, fmt.Sprint("uid-", f.born)
-	ns.Spec.Finalizers = []string{api.FinalizerKubernetes}
+	finalizers := []string{api.FinalizerKubernetes}
 	if f.random.IntN(8) == 0 {
-		ns.Spec.Finalizers = append(ns.Spec.Finalizers, foreignToken)
+		finalizers = append(finalizers, foreignToken)
 	}
-	ns.Status.Phase = api.NamespaceActive
-	f.source.Add(ns)
-	f.content[name] = map[worldKey]*worldObject{}
+	f.cluster.AddNamespace(name, false, finalizers...)
 	for range f.random.IntN(8) {
-		f.createObjectIn(ns)
+		f.createObjectIn(name)
 	}
 }
 
@@ -131,14 +133,14 @@ func (f *fate) terminateNamespace() {
 	if ns == nil {
 		return
 	}
-	deleted := *ns
-	now := api.NewTime(time.Now().Truncate(time.Second)) // with the response, as specified
-	deleted.DeletionTimestamp = &now
-	if f.random.IntN(4) > 0 {
-		deleted.Status.Phase = api.NamespaceTerminating // otherwise like an old server
-	}
 	f.deletedAt[ns.UID] = time.Now()
-	f.source.Modify(&deleted)
+	f.cluster.Update(ns.Name, func(ns *api.Namespace) {
+		now := api.NewTime(time.Now())
+		ns.DeletionTimestamp = &now
+		if f.random.IntN(4) > 0 {
+			ns.Status.Phase = api.NamespaceTerminating // otherwise like an old server
+		}
+	})
 }
 
 // createObject creates an object. A server that does not know of the deletion yet may create it in
@@ -146,91 +148,103 @@ func (f *fate) terminateNamespace() {
 func (f *fate) createObject() {
 	ns := f.pick(func(ns *api.Namespace) bool { return isActive(ns) || time.Since(f.deletedAt[ns.UID]) < worldGrace })
 	if ns != nil {
-		f.createObjectIn(ns)
+		f.createObjectIn(ns.Name)
 	}
 }
 
-func (f *fate) createObjectIn(ns *api.Namespace) {
-	types := slices.SortedFunc(maps.Keys(f.types), func(a, b api.GroupVersionResource) int {
-		return compareStrings(a.Group+a.Resource, b.Group+b.Resource)
-	})
-	gvr := types[f.random.IntN(len(types))]
+func (f *fate) createObjectIn(namespace string) {
+	var types []string
+	for groupVersion, resources := range f.cluster.Types {
+		gv, _ := api.ParseGroupVersion(groupVersion)
+		for _, resource := range resources {
+			types = append(types, resource+"."+gv.Group)
+		}
+	}
+	slices.Sort(types)
+	resource := types[f.random.IntN(len(types))]
 	f.born++
-	object := &worldObject{}
+	var adjust []func(*item)
 	if f.random.IntN(4) == 0 {
-		object.finalizers = []string{"example.com/hold"}
+		adjust = append(adjust, WithFinalizers("example.com/hold"))
 	}
-	if gvr == api.PodsResource {
-		object.grace = time.Duration(f.random.IntN(40)) * time.Second
+	if resource == "pods." {
+		adjust = append(adjust, RunningPod(f.random.Int64N(40)))
 	}
-	f.content[ns.Name][worldKey{gvr, fmt.Sprint("o", f.born)}] = object
+	f.cluster.Put(resource, namespace, fmt.Sprint("o", f.born), adjust...)
 }
 
 // releaseObject removes the finalizers of an object.
 func (f *fate) releaseObject() {
 	if ns := f.pick(func(*api.Namespace) bool { return true }); ns != nil {
-		if keys := f.leftLocked(ns.Name); len(keys) > 0 {
-			f.content[ns.Name][keys[f.random.IntN(len(keys))]].finalizers = nil
+		if left := f.cluster.Left(ns.Name); len(left) > 0 {
+			f.release(ns.Name, left[f.random.IntN(len(left))])
 		}
 	}
+}
+
+// release removes the finalizers of what [Cluster.Left] has returned.
+func (f *fate) release(namespace, held string) {
+	resource, name, _ := strings.Cut(held, "/")
+	f.cluster.Release(resource, namespace, name)
 }
 
 // changeNamespace makes the next write of another client fail with a conflict.
 func (f *fate) changeNamespace() {
 	if ns := f.pick(func(*api.Namespace) bool { return true }); ns != nil {
-		touched := *ns
-		touched.Labels = map[string]string{"touched": fmt.Sprint(f.steps)}
-		f.source.Modify(&touched)
+		f.cluster.Update(ns.Name, func(ns *api.Namespace) { ns.Labels = map[string]string{"touched": fmt.Sprint(f.steps)} })
 	}
+}
+
+func hasForeignToken(ns *api.Namespace) bool {
+	return slices.Contains(ns.Spec.Finalizers, foreignToken)
 }
 
 func (f *fate) releaseNamespace() {
-	if ns := f.pick(func(ns *api.Namespace) bool { return slices.Contains(ns.Spec.Finalizers, foreignToken) }); ns != nil {
-		f.releaseLocked(ns)
+	if ns := f.pick(hasForeignToken); ns != nil {
+		f.removeForeignToken(ns)
 	}
 }
 
-// releaseLocked removes the token of the other party.
-func (f *fate) releaseLocked(ns *api.Namespace) {
-	if !slices.Contains(ns.Spec.Finalizers, foreignToken) {
+// removeForeignToken removes the token of the other party.
+func (f *fate) removeForeignToken(ns *api.Namespace) {
+	if !hasForeignToken(ns) {
 		return
 	}
-	released := *ns
-	released.Spec.Finalizers = slices.DeleteFunc(slices.Clone(ns.Spec.Finalizers), func(token string) bool { return token == foreignToken })
-	f.storeLocked(&released)
+	f.cluster.Update(ns.Name, func(ns *api.Namespace) {
+		isForeign := func(token string) bool { return token == foreignToken }
+		ns.Spec.Finalizers = slices.DeleteFunc(slices.Clone(ns.Spec.Finalizers), isForeign)
+	})
 }
 
 // toggleStale takes the server of a group down, or starts it again.
 func (f *fate) toggleStale() {
-	if len(f.stale) > 0 {
-		clear(f.stale)
+	if len(f.cluster.Stale) > 0 {
+		f.cluster.Stale = nil
 		return
 	}
-	f.stale[[]string{"far.example", "apps", ""}[f.random.IntN(3)]] = true
+	f.cluster.Stale = []string{[]string{"far.example/v1", "apps/v1", "v1"}[f.random.IntN(3)]}
 }
 
 // toggleForbidden forbids or allows listing a type.
 func (f *fate) toggleForbidden() {
-	gvr := []api.GroupVersionResource{{Version: "v1", Resource: "secrets"}, {Group: "apps", Version: "v1", Resource: "deployments"}}[f.random.IntN(2)]
-	allowed := true
-	for _, t := range f.types {
-		allowed = allowed && !t.forbids
-		t.forbids = false
+	if f.forbidden != "" {
+		f.forbidden = ""
+		return
 	}
-	f.types[gvr].forbids = allowed
+	f.forbidden = []string{"secrets", "deployments"}[f.random.IntN(2)]
 }
 
 // toggleType deletes a type and all its objects, or creates it.
 func (f *fate) toggleType() {
-	gvr := api.GroupVersionResource{Group: fmt.Sprintf("crd%d.example", f.random.IntN(3)), Version: "v1", Resource: "widgets"}
-	if f.types[gvr] == nil {
-		f.types[gvr] = &worldType{verbs: []string{"create", "delete", "deletecollection", "get", "list"}}
+	group := fmt.Sprintf("crd%d.example", f.random.IntN(3))
+	if f.cluster.Types[group+"/v1"] == nil {
+		f.cluster.Define(group+"/v1", "widgets")
 		return
 	}
-	delete(f.types, gvr)
-	for _, objects := range f.content {
-		maps.DeleteFunc(objects, func(key worldKey, _ *worldObject) bool { return key.gvr == gvr })
-	}
+	f.cluster.Undefine(group + "/v1")
+	f.cluster.mu.Lock()
+	defer f.cluster.mu.Unlock()
+	delete(f.cluster.content, "widgets."+group)
 }
 
 // moveType serves a type at another version.

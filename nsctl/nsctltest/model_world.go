@@ -6,75 +6,84 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"maps"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
+	"testing"
 	"time"
 
-	"orrery/informer/informertest"
+	"github.com/stretchr/testify/require"
+
+	"orrery/nsctl"
+	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/discovery"
 )
 
-// world is a server with namespaces, types and content for the model test, without HTTP: the
-// deleter's clients call it. Each request takes effect at one instant. Then, as the seed decides,
-// its answer is lost, refused, delayed or wrong. At each step the world checks the properties. The
-// random numbers of a request depend on the request and on how often it was made, not on a common
-// source. So they are the same in each run of a seed, in whatever order the goroutines run.
+// world is a cluster with faults between it and the deleter, whose clients it is. Each request takes
+// effect at one instant. Then, as the seed decides, its answer is lost, refused, delayed or wrong.
+// At each step the world checks the properties. The random numbers of a request depend on the
+// request and on how often it was made, not on a common source. So they are the same in each run of
+// a seed, in whatever order the goroutines run.
 type world struct {
-	seed   uint64
-	odds   int                                      // one request in fault is refused, one lost, and one in four times as many is slow
-	source *informertest.FakeSource[*api.Namespace] // stores and watches namespaces
+	cluster *Cluster
+	seed    uint64
+	odds    int // one request in odds is refused, one lost, and one in four times as many is slow
 
-	mu         sync.Mutex // guards the fields below
+	// The clients of the cluster, without faults. Their requests are calls of its handler.
+	namespaces nsctl.NamespaceClient
+	content    nsctl.ContentClient
+	discovery  nsctl.Discovery
+
+	mu         sync.Mutex // guards the fields below, and makes each request and each event one step
 	hostile    bool       // whether requests may fail
 	steps      int
-	asked      map[string]uint64 // number of times each request was made
-	types      map[api.GroupVersionResource]*worldType
-	stale      map[string]bool                      // groups missing from discovery
-	content    map[string]map[worldKey]*worldObject // content by namespace
-	born       int                                  // number of objects ever created; makes names and UIDs unique
-	deletedAt  map[string]time.Time                 // by UID
-	gone       int                                  // finalized namespaces
+	asked      map[string]uint64    // number of times each request was made
+	forbidden  string               // the resource that may not be listed, if any
+	born       int                  // number of objects ever created; makes names unique
+	deletedAt  map[string]time.Time // by UID
 	violations []string
-}
-
-type worldType struct {
-	verbs   []string
-	forbids bool // listing is forbidden
-}
-
-type worldKey struct {
-	gvr  api.GroupVersionResource
-	name string
-}
-
-type worldObject struct {
-	finalizers []string
-	deleted    bool
-	ends       time.Time // when a deleted pod terminates
-	grace      time.Duration
 }
 
 const worldGrace = 5 * time.Second // the grace period, in which servers may not know of a deletion yet
 
-func newWorld(seed uint64) *world {
-	w := &world{
-		seed: seed, odds: []int{10, 20, 40, 100}[seed%4], source: informertest.NewNamespaceSource(), hostile: true, asked: map[string]uint64{}, stale: map[string]bool{},
-		types: map[api.GroupVersionResource]*worldType{}, content: map[string]map[worldKey]*worldObject{}, deletedAt: map[string]time.Time{},
+func newWorld(t *testing.T, seed uint64) *world {
+	c := NewCluster()
+	c.Types = map[string][]string{
+		"v1": {"configmaps", "pods", "secrets", "services"}, "apps/v1": {"deployments"},
+		"odd.example/v1": {"blind"}, "far.example/v1": {"things"}, movedFrom: {"gadgets"},
 	}
-	all := []string{"create", "delete", "deletecollection", "get", "list"}
-	for _, gvr := range []api.GroupVersionResource{
-		api.PodsResource, {Version: "v1", Resource: "secrets"}, {Version: "v1", Resource: "configmaps"}, {Group: "apps", Version: "v1", Resource: "deployments"},
-	} {
-		w.types[gvr] = &worldType{verbs: all}
+	c.Verbs = map[string][]string{
+		"services.":         {"create", "delete", "get", "list"},
+		"blind.odd.example": {"create", "delete", "deletecollection"},
 	}
-	w.types[api.GroupVersionResource{Version: "v1", Resource: "services"}] = &worldType{verbs: []string{"create", "delete", "get", "list"}}
-	w.types[api.GroupVersionResource{Group: "odd.example", Version: "v1", Resource: "blind"}] = &worldType{verbs: []string{"create", "delete", "deletecollection"}}
-	w.types[api.GroupVersionResource{Group: "far.example", Version: "v1", Resource: "things"}] = &worldType{verbs: all}
-	w.types[gadgets("v1")] = &worldType{verbs: all}
-	return w
+	client, err := restclient.New(restclient.Config{
+		Host: "http://cluster.test", QPS: -1, MaxRetries: -1,
+		WrapTransport: func(http.RoundTripper) http.RoundTripper { return direct{c} },
+	})
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	clients := deleterConfig(client)
+	return &world{
+		cluster: c, seed: seed, odds: []int{10, 20, 40, 100}[seed%4], hostile: true,
+		namespaces: clients.Namespaces, content: clients.Content, discovery: clients.Discovery,
+		asked: map[string]uint64{}, deletedAt: map[string]time.Time{},
+	}
+}
+
+// direct is a transport without a connection: it calls the server's handler.
+type direct struct{ server http.Handler }
+
+func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+	received := r.Clone(r.Context())
+	if received.Body == nil {
+		received.Body = http.NoBody
+	}
+	answered := httptest.NewRecorder()
+	d.server.ServeHTTP(answered, received)
+	return answered.Result(), received.Body.Close()
 }
 
 // draw returns random numbers that depend on a request and on how often it was made.
@@ -99,8 +108,8 @@ func (w *world) passContext(ctx context.Context, namespace string) context.Conte
 
 var errLost = fmt.Errorf("the answer was lost: %w", io.ErrUnexpectedEOF)
 
-// do makes one request; it calls execute with the mutex held.
-func (w *world) do(ctx context.Context, what string, execute func() error) error {
+// ask makes one request; it calls execute with the mutex held.
+func ask[T any](ctx context.Context, w *world, what string, execute func() (T, error)) (answer T, err error) {
 	w.mu.Lock()
 	r := w.drawLocked(fmt.Sprint(what, " for ", ctx.Value(passKey{})))
 	takes := time.Duration(r.Int64N(int64(20*time.Millisecond))) + 1
@@ -121,176 +130,203 @@ func (w *world) do(ctx context.Context, what string, execute func() error) error
 	select {
 	case <-time.After(takes):
 	case <-ctx.Done():
-		return ctx.Err()
+		return answer, ctx.Err()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.steps++
 	if before != nil {
-		return before
+		return answer, before
 	}
-	err := execute()
+	got, err := execute()
 	if lost {
-		return errLost
+		err = errLost
 	}
-	return err
+	if err != nil {
+		return answer, err
+	}
+	return got, nil
 }
 
-var refusals = []error{
-	api.NewStatusError(*Status(403, api.ReasonForbidden, "forbidden")), api.NewStatusError(*Status(404, api.ReasonNotFound, "the server could not find the requested resource")),
-	api.NewStatusError(*Status(405, api.ReasonMethodNotAllowed, "not allowed")), api.NewStatusError(*Status(409, api.ReasonConflict, "conflict")),
-	api.NewStatusError(*Status(429, api.ReasonTooManyRequests, "not so fast")), api.NewStatusError(*Status(500, api.ReasonInternalError, "out of order")),
-	api.NewStatusError(*Status(503, api.ReasonServiceUnavailable, "not now")), io.ErrUnexpectedEOF, errors.New("connection reset"),
-}
+var (
+	errForbidden = api.NewStatusError(*Status(403, api.ReasonForbidden, "forbidden"))
+	errDown      = api.NewStatusError(*Status(503, api.ReasonServiceUnavailable, "not now"))
 
-var errNotFound = api.NewStatusError(*Status(404, api.ReasonNotFound, "not found"))
+	refusals = []error{
+		errForbidden, errDown,
+		api.NewStatusError(*Status(404, api.ReasonNotFound, "the server could not find the requested resource")),
+		api.NewStatusError(*Status(405, api.ReasonMethodNotAllowed, "not allowed")),
+		api.NewStatusError(*Status(409, api.ReasonConflict, "conflict")),
+		api.NewStatusError(*Status(429, api.ReasonTooManyRequests, "not so fast")),
+		api.NewStatusError(*Status(500, api.ReasonInternalError, "out of order")),
+		io.ErrUnexpectedEOF, errors.New("connection reset"),
+	}
+)
 
 func (w *world) violatedLocked(format string, args ...any) {
 	w.violations = append(w.violations, fmt.Sprintf(format, args...))
 }
 
-// leftLocked returns the content of a namespace, visible to clients or not.
-func (w *world) leftLocked(namespace string) (keys []worldKey) {
-	for key, object := range w.content[namespace] {
-		if object.deleted && len(object.finalizers) == 0 && !time.Now().Before(object.ends) {
-			delete(w.content[namespace], key)
-			continue
-		}
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b worldKey) int { return compareStrings(fmt.Sprint(a), fmt.Sprint(b)) })
-	return keys
-}
-
-func compareStrings(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // Namespaces.
 
-func (w *world) Get(ctx context.Context, name string, _ api.GetOptions) (found *api.Namespace, err error) {
-	err = w.do(ctx, "get "+name, func() error {
-		if found = w.source.Objects()[name]; found == nil {
-			return errNotFound
-		}
-		return nil
-	})
-	return orNil(found, err)
+func (w *world) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
+	return ask(ctx, w, "get "+name, func() (*api.Namespace, error) { return w.namespaces.Get(ctx, name, opts) })
 }
 
-func orNil[T any](value *T, err error) (*T, error) {
-	if err != nil {
-		return nil, err
-	}
-	return value, nil
-}
-
-func (w *world) UpdateStatus(ctx context.Context, sent *api.Namespace, _ api.UpdateOptions) (*api.Namespace, error) {
-	return w.update(ctx, "status", sent, func(ns *api.Namespace) { ns.Status = sent.Status })
-}
-
-func (w *world) UpdateSubresource(ctx context.Context, _, subresource string, sent *api.Namespace, _ api.UpdateOptions) (*api.Namespace, error) {
-	return w.update(ctx, subresource, sent, func(ns *api.Namespace) {
-		held := slices.Contains(ns.Spec.Finalizers, api.FinalizerKubernetes)
-		ns.Spec.Finalizers = sent.Spec.Finalizers
-		if left := w.leftLocked(ns.Name); held && !slices.Contains(ns.Spec.Finalizers, api.FinalizerKubernetes) && len(left) > 0 {
-			w.violatedLocked("namespace %s was finalized although it holds %v", ns.Name, left)
-		}
+func (w *world) UpdateStatus(ctx context.Context, sent *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
+	return ask(ctx, w, "status "+sent.Name, func() (*api.Namespace, error) {
+		return w.namespaces.UpdateStatus(ctx, sent, opts)
 	})
 }
 
-func (w *world) update(ctx context.Context, what string, sent *api.Namespace, change func(*api.Namespace)) (stored *api.Namespace, err error) {
-	err = w.do(ctx, what+" "+sent.Name, func() error {
-		current := w.source.Objects()[sent.Name]
-		switch {
-		case current == nil:
-			return errNotFound
-		case current.UID != sent.UID || current.ResourceVersion != sent.ResourceVersion:
-			return refusals[3]
+func (w *world) UpdateSubresource(
+	ctx context.Context, name, subresource string, sent *api.Namespace, opts api.UpdateOptions,
+) (*api.Namespace, error) {
+	return ask(ctx, w, subresource+" "+name, func() (*api.Namespace, error) {
+		before, left := w.cluster.Namespace(name), w.cluster.Left(name)
+		written, err := w.namespaces.UpdateSubresource(ctx, name, subresource, sent, opts)
+		holds := func(ns *api.Namespace) bool { return slices.Contains(ns.Spec.Finalizers, api.FinalizerKubernetes) }
+		if err == nil && holds(before) && !holds(sent) && len(left) > 0 {
+			w.violatedLocked("namespace %s was finalized although it holds %v", name, left)
 		}
-		updated := *current
-		change(&updated)
-		stored = w.storeLocked(&updated)
-		return nil
+		return written, err
 	})
-	return orNil(stored, err)
-}
-
-// storeLocked stores a namespace, or removes a deleted one without finalizers.
-func (w *world) storeLocked(ns *api.Namespace) *api.Namespace {
-	if ns.DeletionTimestamp != nil && len(ns.Spec.Finalizers) == 0 && len(ns.Finalizers) == 0 {
-		w.source.Delete(ns.Name)
-		w.gone++
-		return ns
-	}
-	return w.source.Modify(ns)
 }
 
 // Discovery.
 
-func (w *world) PreferredNamespacedResources(ctx context.Context, _ time.Time) (lists []*api.APIResourceList, err error) {
-	var missing *discovery.ErrGroupDiscoveryFailed
-	err = w.do(ctx, "discover", func() error {
-		groups := map[string]*api.APIResourceList{}
-		for gvr, t := range w.types {
-			gv := api.GroupVersion{Group: gvr.Group, Version: gvr.Version}
-			if w.stale[gvr.Group] {
-				if missing == nil {
-					missing = &discovery.ErrGroupDiscoveryFailed{Groups: map[api.GroupVersion]error{}}
-				}
-				missing.Groups[gv] = &discovery.StaleGroupVersionError{GroupVersion: gv}
-				continue
-			}
-			if groups[gvr.Group] == nil {
-				groups[gvr.Group] = &api.APIResourceList{GroupVersion: gv.String()}
-			}
-			list := groups[gvr.Group]
-			list.Resources = append(list.Resources, api.APIResource{Name: gvr.Resource, Namespaced: true, Verbs: t.verbs})
-		}
-		for _, group := range slices.Sorted(maps.Keys(groups)) {
-			lists = append(lists, groups[group])
-		}
+func (w *world) PreferredNamespacedResources(
+	ctx context.Context, notOlderThan time.Time,
+) (lists []*api.APIResourceList, err error) {
+	var incomplete error // which comes beside the answer
+	lists, err = ask(ctx, w, "discover", func() (lists []*api.APIResourceList, _ error) {
+		w.discovery.Invalidate()
+		lists, incomplete = w.discovery.PreferredNamespacedResources(ctx, notOlderThan)
 		if w.hostile && w.drawLocked(fmt.Sprint("upgrade ", ctx.Value(passKey{}))).IntN(8) == 0 {
 			w.moveLocked() // the previous answer is out of date
 		}
-		return nil
+		return lists, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if missing != nil {
-		return lists, missing
-	}
-	return lists, nil
+	return lists, incomplete
 }
 
 func (w *world) Invalidate() {}
 
-// gadgets is the type that moves between versions.
-func gadgets(version string) api.GroupVersionResource {
-	return api.GroupVersionResource{Group: "moving.example", Version: version, Resource: "gadgets"}
-}
+// The group versions between which a type moves.
+const movedFrom, movedTo = "moving.example/v1", "moving.example/v1beta1"
 
 // moveLocked serves gadgets only at the other version, as after an upgrade. The objects stay.
 func (w *world) moveLocked() {
-	from, to := gadgets("v1"), gadgets("v1beta1")
-	if w.types[from] == nil {
+	from, to := movedFrom, movedTo
+	if len(w.cluster.Types[from]) == 0 {
 		from, to = to, from
 	}
-	w.types[to] = w.types[from]
-	delete(w.types, from)
-	for _, objects := range w.content {
-		for key, object := range maps.Clone(objects) {
-			if key.gvr == from {
-				delete(objects, key)
-				objects[worldKey{to, key.name}] = object
-			}
+	w.cluster.Undefine(from)
+	w.cluster.Define(to, "gadgets")
+}
+
+// worldContent is the world as a ContentClient. (A namespace client has another Delete.)
+type worldContent struct{ *world }
+
+// heads are objects' metadata.
+type heads = []*api.PartialObjectMetadata
+
+// inCollection is a request for one type in one namespace; "" means all.
+func inCollection[T any](
+	ctx context.Context, w worldContent, verb string, gvr api.GroupVersionResource, namespace string, execute func() (T, error),
+) (T, error) {
+	return ask(ctx, w.world, verb+" "+gvr.Resource+" "+namespace, func() (none T, _ error) {
+		switch {
+		case slices.Contains(w.cluster.Stale, gvr.GroupVersion().String()):
+			return none, errDown
+		case verb == "list" && gvr.Resource == w.forbidden:
+			return none, errForbidden
+		}
+		return execute()
+	})
+}
+
+// checkLocked checks a deletion; left is what the namespace held before.
+func (w worldContent) checkLocked(gvr api.GroupVersionResource, namespace string, left []string, deleted heads) {
+	ns := w.cluster.Namespace(namespace)
+	for _, object := range deleted {
+		if ns == nil || ns.DeletionTimestamp == nil {
+			w.violatedLocked("%s %s was deleted, but namespace %s is not terminating", gvr.Resource, object.Name, namespace)
+		}
+		isPod := func(held string) bool { return strings.HasPrefix(held, "pods./") }
+		if gvr != api.PodsResource && slices.ContainsFunc(left, isPod) {
+			w.violatedLocked("%s %s was deleted, but namespace %s has pods: %v", gvr.Resource, object.Name, namespace, left)
 		}
 	}
+}
+
+func (w worldContent) DeleteCollection(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string,
+) (heads, bool, error) {
+	type answer struct {
+		found  heads
+		listed bool
+	}
+	a, err := inCollection(ctx, w, "deletecollection", gvr, namespace, func() (a answer, err error) {
+		left := w.cluster.Left(namespace)
+		a.found, a.listed, err = w.content.DeleteCollection(ctx, gvr, namespace)
+		w.checkLocked(gvr, namespace, left, a.found)
+		// The answer may be a bare Status, or the first page only. A type that cannot be listed always
+		// answers completely, because nothing else shows its content.
+		if w.drawLocked("answer "+gvr.Resource+" "+namespace).IntN(4) == 0 && gvr.Resource != "blind" {
+			a = answer{}
+		}
+		return a, err
+	})
+	return a.found, a.listed, err
+}
+
+func (w worldContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) (heads, error) {
+	return inCollection(ctx, w, "list", gvr, namespace, func() (heads, error) { return w.content.List(ctx, gvr, namespace) })
+}
+
+// Pages returns pages of two objects. Between them the other passes go on.
+func (w worldContent) Pages(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, each func(heads) error,
+) error {
+	found, err := w.List(ctx, gvr, namespace)
+	if err != nil {
+		return err
+	}
+	for page := range slices.Chunk(found, 2) {
+		if err := each(page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w worldContent) ListPods(ctx context.Context, namespace string) ([]*api.Pod, error) {
+	return inCollection(ctx, w, "list", api.PodsResource, namespace, func() ([]*api.Pod, error) {
+		return w.content.ListPods(ctx, namespace)
+	})
+}
+
+func (w worldContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (holders map[string]bool, complete bool, err error) {
+	holders, err = inCollection(ctx, w, "list", gvr, "", func() (found map[string]bool, err error) {
+		found, complete, err = w.content.Holders(ctx, gvr)
+		return found, err
+	})
+	return holders, complete && err == nil, err
+}
+
+func (w worldContent) Delete(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, object *api.PartialObjectMetadata,
+) error {
+	_, err := inCollection(ctx, w, "delete", gvr, namespace, func() (none struct{}, err error) {
+		left := w.cluster.Left(namespace)
+		if err = w.content.Delete(ctx, gvr, namespace, object); err == nil {
+			w.checkLocked(gvr, namespace, left, heads{object})
+		}
+		return none, err
+	})
+	return err
 }

@@ -86,9 +86,7 @@ func arguments() []any {
 		},
 		&api.Event{Reason: "R", Message: canary},
 		restclient.Warning{Code: 299, Agent: canary, Text: "w"}, restclient.Warning{Text: "own"},
-		&informer.MutationError{Key: "k", Differences: []informer.Difference{
-			{Path: "data.password", Was: canary, Is: canary},
-		}},
+		&informer.MutationError{Key: "k", Was: canary, Is: canary},
 		&informer.ProcessError{Key: "k", Err: secretive()[6]}, &reflector.StoreError{Err: secretive()[6]},
 		&wait.Panic{Value: secretive()[6], Stack: []byte("goroutine 1")},
 	}

@@ -145,9 +145,7 @@ func TestHowMuchTheLogSays(t *testing.T) {
 			trace.HandlerLagging(handler, 1024)
 			trace.HandlerPanicked(handler, informer.EventUpdate, "a/b", secret)
 			trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
-			trace.Mutated("pods", &informer.MutationError{
-				Key: "a/b", Differences: []informer.Difference{{Path: "data.x", Was: secret, Is: secret}},
-			})
+			trace.Mutated("pods", &informer.MutationError{Key: "a/b", Was: secret, Is: secret})
 			trace.Distributed(informer.EventInfo{Kind: informer.EventAdd, Key: "a/b"}, 1)
 			list := l.Reflector("pods")
 			list.Listed(reflector.ListInfo{Items: 3})

@@ -74,7 +74,7 @@ func argument(t reflect.Type) reflect.Value {
 		namespace, tombstone, deltafifo.Deltas[*api.Namespace]{{Type: deltafifo.Added, Object: namespace}, tombstone},
 		&indexer.IndexErrors{First: []*indexer.IndexError{{Index: "i", Key: "demo", Err: secret}}, Total: 1},
 		&informer.ProcessError{Key: "demo", Err: secret}, &reflector.StoreError{Err: secret},
-		&informer.MutationError{Key: "demo", Differences: []informer.Difference{{Path: "data", Was: canary, Is: canary}}},
+		&informer.MutationError{Key: "demo", Was: canary, Is: canary},
 		&wait.Panic{Value: secret, Stack: []byte(canary)}, reflector.WatchInfo{Err: secret, Lasted: took}, reflector.ListInfo{Duration: took},
 		informer.StuckHandler{Running: took}, restclient.RequestResult{Code: 500, Err: secret, Duration: took}, restclient.RequestInfo{ID: 3, Verb: "get", Path: "/api", Attempt: 1, Name: "demo"},
 		restclient.Warning{Agent: canary, Text: "token=" + canary},
