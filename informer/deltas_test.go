@@ -58,7 +58,9 @@ func TestDeltas(t *testing.T) {
 		{"a list that repeats an object without a version may have changed it",
 			"Added 1; Replaced 1", "add a=1; update a 1->1", 2, 0},
 		{"a resync is not delivered", "Added 1; Sync 1", "add a=1", 1, 0},
+		// A watch reported the deletion while the list without the object was under way.
 		{"a tombstone of an object that has gone", "Tombstone 1", "", 0, 0},
+		{"a tombstone has the state in the store", "Added 1; Tombstone 2", "add a=1; delete a=1 (unknown)", 2, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -93,7 +95,10 @@ func TestDeltas(t *testing.T) {
 					}},
 					WatchErrorHandler: func(context.Context, error) { count(&failures) },
 					Trace: &informer.Trace{
-						Applied:     func(a informer.AppliedInfo) { numbers = append(numbers, a.Number) },
+						Applied: func(a informer.AppliedInfo) {
+							numbers = append(numbers, a.Number)
+							assert.Equal(t, deltas[a.Number-1].Tombstone != nil, a.Tombstone, "the hook says which deltas are tombstones")
+						},
 						Distributed: func(informer.EventInfo, int) { count(&distributed) },
 					},
 				})

@@ -162,61 +162,24 @@ func returns(t *testing.T, what string, f func()) {
 	}
 }
 
-// TestCallbackThatStartsTheFactoryDuringShutdown: Shutdown waits for the callback, so the callback
-// must not wait for Shutdown.
-func TestCallbackThatStartsTheFactoryDuringShutdown(t *testing.T) {
-	var f informer.SharedInformerFactory
-	source := informertest.NewNamespaceSource()
-	source.Add(namespace("a"))
-	inf := informer.InformerFor(&f, "namespaces", newNamespaces(source, new(int)))
-	called, shuttingDown := make(chan struct{}), make(chan struct{})
-	var err error
-	_, addErr := inf.AddEventHandler(onAdd(func(*api.Namespace) {
-		close(called)
-		<-shuttingDown
-		returns(t, "Start in a callback that Shutdown waits for", func() { err = f.Start(context.Background()) })
-	}))
-	require.NoError(t, addErr)
-	require.NoError(t, f.Start(context.Background()))
-	<-called
-	returns(t, "Shutdown", func() {
-		go func() {
-			for !inf.IsStopped() { // once Shutdown has begun
-				time.Sleep(time.Millisecond)
-			}
-			close(shuttingDown)
-		}()
-		f.Shutdown()
-	})
-	assert.ErrorIs(t, err, informer.ErrFactoryShutDown)
-}
-
 func TestWaitForCacheSync(t *testing.T) {
 	inEachBubble(t, config{}, func(n *namespaces) {
+		n.source.SetLatency(250 * time.Millisecond)
 		r := n.register(&log{})
 		assert.True(t, informer.WaitForCacheSync(context.Background()), "nothing to wait for")
-
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		assert.False(t, informer.WaitForCacheSync(ctx, n.HasSynced))
 		assert.ErrorIs(t, informer.WaitForSync(ctx, n, r), context.DeadlineExceeded)
 
-		n.start()
-		assert.True(t, informer.WaitForCacheSync(ctx, n.HasSynced, r.HasSynced), "a synced informer wins over an expired context")
-		assert.NoError(t, informer.WaitForSync(ctx, n, r))
-	})
-}
-
-func TestWaitingEndsWithTheSync(t *testing.T) {
-	inEachBubble(t, config{}, func(n *namespaces) {
-		n.source.SetLatency(250 * time.Millisecond)
-		r := n.register(&log{})
 		begin := time.Now()
 		n.start()
-		assert.True(t, informer.WaitForCacheSync(context.Background(), n.HasSynced))
+		assert.True(t, informer.WaitForCacheSync(context.Background(), n.HasSynced, r.HasSynced))
 		assert.Equal(t, 300*time.Millisecond, time.Since(begin), "it looks each 100 ms")
 		assert.NoError(t, informer.WaitForSync(context.Background(), n, r))
 		assert.Equal(t, 300*time.Millisecond, time.Since(begin))
+		assert.True(t, informer.WaitForCacheSync(ctx, n.HasSynced), "a synced informer wins over an expired context")
+		assert.NoError(t, informer.WaitForSync(ctx, n, r))
 		synctest.Wait()
 	})
 }

@@ -4,30 +4,13 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
-	"orrery/deltafifo"
 )
 
 // deaf is a handler that ignores everything.
 type deaf = ResourceEventHandlerFuncs[*thing]
-
-// recorder is a processor with one listener that records its notifications.
-type recorder struct{ reported []Notification[*thing] }
-
-func (r *recorder) AddListener(*RegisteredHandler[*thing], []Notification[*thing]) {}
-func (r *recorder) RemoveListener(*RegisteredHandler[*thing])                      {}
-func (r *recorder) Flush()                                                         {}
-func (r *recorder) ShouldResync(time.Time) int                                     { return 0 }
-func (r *recorder) Run(ctx context.Context)                                        { <-ctx.Done() }
-func (r *recorder) Distribute(n Notification[*thing]) int {
-	r.reported = append(r.reported, n)
-	return 1
-}
 
 func TestScheduleAdapts(t *testing.T) {
 	now := time.Now()
@@ -99,59 +82,6 @@ func TestDueAfterALateTick(t *testing.T) {
 	assert.True(t, s.due(start.Add(59*time.Second)))
 }
 
-// TestTombstoneForWhatIsGoneAlready: the deletion itself was processed while the list without the
-// object was in progress. The handler must not receive it twice.
-func TestTombstoneForWhatIsGoneAlready(t *testing.T) {
-	var reported recorder
-	var applied []AppliedInfo
-	s := NewSharedIndexInformer(nil, Config[*thing]{
-		Gears: Gears[*thing]{NewProcessor: func() Processor[*thing] { return &reported }},
-		Trace: &Trace{Applied: func(a AppliedInfo) { applied = append(applied, a) }},
-	})
-	tombstone := deltafifo.Deltas[*thing]{{
-		Type:      deltafifo.Deleted,
-		Tombstone: &deltafifo.DeletedFinalStateUnknown[*thing]{Key: "ns/a"},
-	}}
-	require.NoError(t, s.handleDeltas("ns/a", tombstone, false))
-	assert.Empty(t, reported.reported)
-
-	known := &thing{namespace: "ns", name: "a", version: "1"}
-	require.NoError(t, s.handleDeltas("ns/a", deltafifo.Deltas[*thing]{{Type: deltafifo.Added, Object: known}}, false))
-	require.NoError(t, s.handleDeltas("ns/a", tombstone, false))
-	require.Len(t, reported.reported, 2)
-	assert.True(t, reported.reported[1].FinalStateUnknown)
-	assert.Same(t, known, reported.reported[1].New, "the state that handlers know, though the tombstone has none")
-	require.Len(t, applied, 3)
-	for i, want := range []bool{true, false, true} {
-		assert.Equal(t, want, applied[i].Tombstone, "delta %d: the hook says which deltas are tombstones", i)
-	}
-	assert.Equal(t, "1", applied[1].ResourceVersion, "the hook says the version of an object")
-}
-
-// TestAnEventIsPendingBeforeItsHandlerIsCalled: the lag includes the event in the running
-// callback.
-func TestAnEventIsPendingBeforeItsHandlerIsCalled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := NewSharedIndexInformer(nil, Config[*thing]{})
-		h := newRegisteredHandler[*thing](deaf{}, HandlerOptions{}, newRegistration(HandlerInfo{}, s), s.config.Trace)
-		s.processor.AddListener(h, nil)
-		go s.processor.Distribute(Notification[*thing]{Kind: EventAdd, Key: "a", New: &thing{name: "a"}})
-		synctest.Wait() // the listener has not been started
-		assert.Equal(t, 1, h.pending())
-
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			s.processor.Run(ctx)
-		}()
-		synctest.Wait()
-		assert.Zero(t, h.pending())
-		cancel()
-		<-ended
-	})
-}
-
 // TestWhatWaitsIsReported: the hook hears once of each event that is added, and of each merge.
 func TestWhatWaitsIsReported(t *testing.T) {
 	var reports []QueuedInfo
@@ -192,13 +122,4 @@ func TestDroppedFailuresAreCounted(t *testing.T) {
 	count, last := f.summary()
 	assert.EqualValues(t, maxPendingFailures+10, count)
 	assert.Equal(t, "a", last.Key)
-}
-
-func TestGoroutinesHaveDifferentNumbers(t *testing.T) {
-	here := goroutineID()
-	assert.NotZero(t, here)
-	assert.Equal(t, here, goroutineID())
-	other := make(chan uint64)
-	go func() { other <- goroutineID() }()
-	assert.NotEqual(t, here, <-other)
 }

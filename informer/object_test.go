@@ -90,33 +90,11 @@ func TestKeysOfKnownObjectsAreThoseOfTheStore(t *testing.T) {
 	require.Error(t, err)
 }
 
-// calls is a handler that records its calls.
-type calls []string
-
-func (c *calls) OnAdd(obj *thing, initial bool) {
-	*c = append(*c, "add "+obj.name+map[bool]string{true: " initial"}[initial])
-}
-
-func (c *calls) OnUpdate(old, obj *thing) {
-	*c = append(*c, "update "+old.name+" "+old.version+"->"+obj.version)
-}
-
-func (c *calls) OnDelete(d DeletedObject[*thing]) {
-	*c = append(*c, "delete "+d.Key+map[bool]string{true: " unknown"}[d.FinalStateUnknown])
-}
-
 func TestFuncsMayBeNil(t *testing.T) {
 	var none ResourceEventHandlerFuncs[*thing]
 	none.OnAdd(&thing{}, true)
 	none.OnUpdate(&thing{}, &thing{})
 	none.OnDelete(DeletedObject[*thing]{})
-
-	var c calls
-	all := ResourceEventHandlerFuncs[*thing]{AddFunc: c.OnAdd, UpdateFunc: c.OnUpdate, DeleteFunc: c.OnDelete}
-	all.OnAdd(&thing{name: "a"}, true)
-	all.OnUpdate(&thing{name: "a", version: "1"}, &thing{name: "a", version: "2"})
-	all.OnDelete(DeletedObject[*thing]{Key: "a", FinalStateUnknown: true})
-	assert.Equal(t, calls{"add a initial", "update a 1->2", "delete a unknown"}, c)
 }
 
 func TestNamesOfKinds(t *testing.T) {

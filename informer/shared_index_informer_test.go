@@ -21,11 +21,24 @@ type config = informer.Config[*api.Namespace]
 
 func byLabel(ns *api.Namespace) ([]string, error) { return []string{ns.Labels["team"]}, nil }
 
-func TestRunReturnsTypedErrors(t *testing.T) {
+// The contract asserts that there are errors.
+func TestErrorsHaveTypes(t *testing.T) {
 	inEachBubble(t, config{}, func(n *namespaces) {
 		_, err := n.AddEventHandler(nil)
 		assert.ErrorIs(t, err, informer.ErrNoHandler)
+		foreign, err := informer.NewSharedIndexInformer(n.source, config{}).AddEventHandler(&log{})
+		require.NoError(t, err)
+		for _, r := range []*informer.Registration{nil, foreign} {
+			assert.ErrorIs(t, n.RemoveEventHandler(r), informer.ErrForeignRegistration)
+			assert.ErrorIs(t, n.ShutDownEventHandler(t.Context(), r), informer.ErrForeignRegistration)
+		}
+		var own *informer.Registration
+		var inside error
+		own = n.register(onAdd(func(*api.Namespace) { inside = n.ShutDownEventHandler(context.Background(), own) }))
 		n.start()
+		n.add("a")
+		<-own.Ended()
+		assert.ErrorIs(t, inside, informer.ErrInsideHandler, "a wait for the caller itself; the handler is removed all the same")
 		assert.ErrorIs(t, n.Run(context.Background()), informer.ErrStarted)
 		assert.NoError(t, n.AddIndexers(indexer.Indexers[*api.Namespace]{"team": byLabel}), "indexes may come late")
 		require.NoError(t, n.stop())
@@ -34,36 +47,6 @@ func TestRunReturnsTypedErrors(t *testing.T) {
 		_, err = n.AddEventHandler(&log{})
 		assert.ErrorIs(t, err, informer.ErrStopped)
 		assert.ErrorIs(t, n.AddIndexers(indexer.Indexers[*api.Namespace]{"other": byLabel}), informer.ErrStopped)
-	})
-}
-
-func TestRemovalOfForeignRegistrations(t *testing.T) {
-	inEachBubble(t, config{}, func(n *namespaces) {
-		other := informer.NewSharedIndexInformer(n.source, config{})
-		foreign, err := other.AddEventHandler(&log{})
-		require.NoError(t, err)
-		for _, r := range []*informer.Registration{nil, foreign} {
-			assert.ErrorIs(t, n.RemoveEventHandler(r), informer.ErrForeignRegistration)
-			assert.ErrorIs(t, n.ShutDownEventHandler(t.Context(), r), informer.ErrForeignRegistration)
-		}
-	})
-}
-
-// TestShutDownInsideTheCallback: a wait for the caller itself is an error, and the handler is
-// removed all the same.
-func TestShutDownInsideTheCallback(t *testing.T) {
-	inEachBubble(t, config{}, func(n *namespaces) {
-		var r *informer.Registration
-		var result []error
-		r = n.register(onAdd(func(*api.Namespace) {
-			result = append(result, n.ShutDownEventHandler(context.Background(), r))
-		}))
-		n.start()
-		n.add("a")
-		n.add("b")
-		require.Len(t, result, 1)
-		assert.ErrorIs(t, result[0], informer.ErrInsideHandler)
-		<-r.Ended()
 	})
 }
 
@@ -84,14 +67,6 @@ func TestShutDownGivesUpWithItsContext(t *testing.T) {
 		assert.Equal(t, []string{"a"}, reported, "waiting events are dropped")
 		err := n.ShutDownEventHandler(ctx, r)
 		assert.NoError(t, err, "a handler that has ended is no error, even with an expired context")
-	})
-}
-
-func TestShutDownOfAHandlerThatNeverRan(t *testing.T) {
-	inEachBubble(t, config{}, func(n *namespaces) {
-		r := n.register(&log{})
-		require.NoError(t, n.ShutDownEventHandler(context.Background(), r))
-		<-r.Ended()
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -334,19 +335,17 @@ func (w *hookUser) await(hooks ...string) {
 	}
 }
 
+// trace has these hooks; the others must not use the informer, or are seldom called.
 func (w *hookUser) trace() *informer.Trace {
-	return &informer.Trace{
-		Started:        func(string) { w.use("Started") },
-		Stopped:        func(string) { w.use("Stopped") },
-		Synced:         func(string) { w.use("Synced") },
-		HandlerAdded:   func(informer.HandlerInfo, int) { w.use("HandlerAdded") },
-		HandlerRemoved: func(informer.HandlerInfo) { w.use("HandlerRemoved") },
-		HandlerEnded:   func(informer.HandlerInfo, int) { w.use("HandlerEnded") },
-		HandlerSynced:  func(informer.HandlerInfo) { w.use("HandlerSynced") },
-		HandlerLagging: func(informer.HandlerInfo, int) { w.use("HandlerLagging") },
-		Distributed:    func(informer.EventInfo, int) { w.use("Distributed") },
-		Handled:        func(informer.HandlerInfo, informer.EventInfo, time.Duration) { w.use("Handled") },
-		ResyncDue:      func(string, int) { w.use("ResyncDue") },
-		ProcessError:   func(string, *informer.ProcessError) { w.use("ProcessError") },
+	trace := &informer.Trace{}
+	fields := reflect.ValueOf(trace).Elem()
+	for _, hook := range []string{"Started", "Stopped", "Synced", "HandlerAdded", "HandlerRemoved", "HandlerEnded",
+		"HandlerSynced", "HandlerLagging", "Distributed", "Handled", "ResyncDue", "ProcessError"} {
+		field := fields.FieldByName(hook)
+		field.Set(reflect.MakeFunc(field.Type(), func([]reflect.Value) []reflect.Value {
+			w.use(hook)
+			return nil
+		}))
 	}
+	return trace
 }
