@@ -18,9 +18,12 @@ func Status(code int, reason api.StatusReason, message string) *api.Status {
 	return &api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code, Reason: reason, Message: message}
 }
 
-func answer(w http.ResponseWriter, code int, body any) {
+// answer sends a body; a *[api.Status] has the code.
+func answer(w http.ResponseWriter, body any) {
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
+	if refusal, refused := body.(*api.Status); refused {
+		w.WriteHeader(refusal.Code)
+	}
 	_ = json.NewEncoder(w).Encode(body) // fails only if the client has gone
 }
 
@@ -32,7 +35,7 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Unlock()
 	if intercept != nil {
 		if refusal := intercept(r); refusal != nil {
-			answer(w, refusal.Code, refusal)
+			answer(w, refusal)
 			return
 		}
 	}
@@ -41,7 +44,7 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/readyz":
 		c.serveReadyz(w)
 	case r.URL.Path == "/api" || r.URL.Path == "/apis":
-		answer(w, 200, c.discover(r.URL.Path == "/api"))
+		answer(w, c.discover(r.URL.Path == "/api"))
 	case path[0] == "api" && len(path) == 3 && r.URL.Query().Get("watch") != "":
 		c.watchNamespaces(w, r)
 	case path[0] == "api" && len(path) == 3 && path[2] == "namespaces":
@@ -119,7 +122,7 @@ func (c *Cluster) listNamespaces(w http.ResponseWriter) {
 	for _, name := range slices.Sorted(maps.Keys(c.namespaces)) {
 		list.Items = append(list.Items, c.namespaces[name])
 	}
-	answer(w, 200, list)
+	answer(w, list)
 }
 
 // listEverywhere lists one type in all namespaces, in pages of two objects.
@@ -137,14 +140,14 @@ func (c *Cluster) listEverywhere(w http.ResponseWriter, resource string) {
 	if len(list.Items) > 2 {
 		list.Items, list.Continue = list.Items[:2], "next"
 	}
-	answer(w, 200, list)
+	answer(w, list)
 }
 
 // watchNamespaces streams the changes after the requested version. Streaming lists are refused, so
 // that clients list.
 func (c *Cluster) watchNamespaces(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("sendInitialEvents") != "" {
-		answer(w, 422, Status(422, api.ReasonInvalid, "sendInitialEvents is forbidden"))
+		answer(w, Status(422, api.ReasonInvalid, "sendInitialEvents is forbidden"))
 		return
 	}
 	from, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
@@ -179,20 +182,20 @@ func (c *Cluster) serveNamespace(w http.ResponseWriter, r *http.Request, name, s
 	defer c.mu.Unlock()
 	current, exists := c.namespaces[name]
 	if !exists {
-		answer(w, 404, Status(404, api.ReasonNotFound, fmt.Sprintf("namespaces %q not found", name)))
+		answer(w, Status(404, api.ReasonNotFound, fmt.Sprintf("namespaces %q not found", name)))
 		return
 	}
 	switch r.Method {
 	case http.MethodGet:
-		answer(w, 200, current)
+		answer(w, current)
 	case http.MethodPut:
 		var sent api.Namespace
 		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
-			answer(w, 400, Status(400, api.ReasonBadRequest, err.Error()))
+			answer(w, Status(400, api.ReasonBadRequest, err.Error()))
 			return
 		}
 		if sent.ResourceVersion != current.ResourceVersion || sent.UID != current.UID {
-			answer(w, 409, Status(409, api.ReasonConflict, "the object has been modified"))
+			answer(w, Status(409, api.ReasonConflict, "the object has been modified"))
 			return
 		}
 		updated := *current
@@ -202,15 +205,15 @@ func (c *Cluster) serveNamespace(w http.ResponseWriter, r *http.Request, name, s
 			updated.Spec.Finalizers = sent.Spec.Finalizers
 		}
 		c.writeLocked(&updated)
-		answer(w, 200, &updated)
+		answer(w, &updated)
 	case http.MethodDelete:
 		if !precondition(r, current.UID) {
-			answer(w, 409, Status(409, api.ReasonConflict, "the UID in the precondition does not match"))
+			answer(w, Status(409, api.ReasonConflict, "the UID in the precondition does not match"))
 			return
 		}
 		gone := *current
 		c.storeLocked(&gone, api.WatchDeleted)
-		answer(w, 200, &gone)
+		answer(w, &gone)
 	}
 }
 
@@ -230,7 +233,7 @@ func (c *Cluster) serveContent(w http.ResponseWriter, r *http.Request, groupVers
 	gv, _ := api.ParseGroupVersion(groupVersion)
 	namespace, resource := path[1], path[2]+"."+gv.Group
 	if !slices.Contains(c.Types[groupVersion], path[2]) {
-		answer(w, 404, Status(404, api.ReasonNotFound, "the server could not find the requested resource"))
+		answer(w, Status(404, api.ReasonNotFound, "the server could not find the requested resource"))
 		return
 	}
 	c.reapLocked(resource, namespace)
@@ -243,13 +246,13 @@ func (c *Cluster) serveContent(w http.ResponseWriter, r *http.Request, groupVers
 	verbs := c.Verbs[resource]
 	switch {
 	case r.Method == http.MethodDelete && len(path) == 3 && verbs != nil && !slices.Contains(verbs, "deletecollection"):
-		answer(w, 405, Status(405, api.ReasonMethodNotAllowed, "the server does not allow this method on the requested resource"))
+		answer(w, Status(405, api.ReasonMethodNotAllowed, "the server does not allow this method on the requested resource"))
 		return
 	case r.Method == http.MethodDelete && len(path) == 4 && len(found) == 0:
-		answer(w, 404, Status(404, api.ReasonNotFound, "not found"))
+		answer(w, Status(404, api.ReasonNotFound, "not found"))
 		return
 	case r.Method == http.MethodDelete && len(path) == 4 && !precondition(r, found[0].Metadata.UID):
-		answer(w, 409, Status(409, api.ReasonConflict, "the UID in the precondition does not match"))
+		answer(w, Status(409, api.ReasonConflict, "the UID in the precondition does not match"))
 		return
 	case r.Method == http.MethodDelete:
 		for i, object := range found {
@@ -267,7 +270,7 @@ func (c *Cluster) serveContent(w http.ResponseWriter, r *http.Request, groupVers
 		}
 		if len(path) == 4 {
 			c.reapLocked(resource, namespace)
-			answer(w, 200, api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Success"})
+			answer(w, api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Success"})
 			return
 		}
 	}
@@ -275,6 +278,6 @@ func (c *Cluster) serveContent(w http.ResponseWriter, r *http.Request, groupVers
 	if !strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata") {
 		kind = api.TypeMeta{Kind: "List", APIVersion: "v1"}
 	}
-	answer(w, 200, api.List[*item]{TypeMeta: kind, ListMeta: api.ListMeta{ResourceVersion: "1"}, Items: found})
+	answer(w, api.List[*item]{TypeMeta: kind, ListMeta: api.ListMeta{ResourceVersion: "1"}, Items: found})
 	c.reapLocked(resource, namespace)
 }

@@ -3,7 +3,9 @@ package nsctltest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -43,51 +45,62 @@ func headsOf(next string, names ...string) api.List[*item] {
 	return list
 }
 
+// page returns an object of a type in the namespace "ns": that whose name is the token of the page,
+// or the first.
+func (c *Cluster) page(resource, token string) api.List[*item] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reapLocked(resource, "ns")
+	objects := c.content[resource]["ns"]
+	names := slices.Sorted(maps.Keys(objects))
+	at, _ := slices.BinarySearch(names, token)
+	list := headsOf("")
+	if at < len(names) {
+		list.Items = []*item{objects[names[at]]}
+	}
+	if at+1 < len(names) {
+		list.Continue = names[at+1]
+	}
+	return list
+}
+
+// afterwards returns a server that lets something happen after a request with this method and end of
+// its path has taken effect, and before the answer is sent.
+func afterwards(server http.Handler, method, end string, happen func()) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !is(r, method, end) {
+			server.ServeHTTP(w, r)
+			return
+		}
+		answered := httptest.NewRecorder()
+		server.ServeHTTP(answered, r)
+		happen()
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(answered.Code)
+		_, _ = w.Write(answered.Body.Bytes())
+	})
+}
+
 const evil = "things.evil.example"
 
 // The list of all namespaces leaves out what the list of one namespace shows: an aggregated API may
 // filter or not support it. The objects cannot be deleted. However many namespaces are deleted at
 // once, none of them goes.
 func (s suite) AListOfAllNamespacesIsNoProof(t *testing.T) {
-	forbidden := Status(403, api.ReasonForbidden, "things are forbidden here")
-	tests := map[string]func(r *http.Request, namespace string) any{
-		"DELETE is refused": func(r *http.Request, _ string) any {
-			if r.Method == http.MethodDelete {
-				return forbidden
-			}
-			return headsOf("", "one")
-		},
-		"LIST is refused": func(r *http.Request, _ string) any {
-			if r.Method == http.MethodGet {
-				return forbidden
-			}
-			return headsOf("", "one")
-		},
-		"everything is refused": func(*http.Request, string) any { return forbidden },
-		"one namespace of them is refused": func(_ *http.Request, namespace string) any {
-			if namespace == "ns-00" {
-				return forbidden
-			}
-			return headsOf("", "one")
-		},
-		"DELETE claims that there was nothing": func(r *http.Request, _ string) any {
-			if r.Method == http.MethodDelete {
-				return headsOf("")
-			}
-			return headsOf("", "one")
-		},
-		"DELETE answers, and does nothing": func(*http.Request, string) any { return headsOf("", "one") },
-		"the first page is empty": func(r *http.Request, _ string) any {
-			switch {
-			case r.Method == http.MethodDelete:
-				return forbidden
-			case r.URL.Query().Get("continue") == "":
-				return headsOf("more")
-			}
-			return headsOf("", "one")
-		},
+	var one, none, forbidden any = headsOf("", "one"), headsOf(""), Status(403, api.ReasonForbidden, "things are forbidden here")
+	tests := map[string]struct {
+		deleted, listed any    // the answers to DELETE and LIST
+		refused         string // the namespace in which both are refused
+	}{
+		"DELETE is refused":                    {deleted: forbidden, listed: one},
+		"LIST is refused":                      {deleted: one, listed: forbidden},
+		"everything is refused":                {deleted: forbidden, listed: forbidden},
+		"one namespace of them is refused":     {deleted: one, listed: one, refused: "ns-00"},
+		"DELETE claims that there was nothing": {deleted: none, listed: one},
+		"DELETE answers, and does nothing":     {deleted: one, listed: one},
+		"the first page is empty":              {deleted: forbidden, listed: headsOf("more")},
 	}
-	for name, answers := range tests {
+	for name, test := range tests {
 		for _, count := range []int{1, 3} {
 			for _, verbs := range [][]string{nil, {"delete", "list"}} {
 				BubbleRun(t, fmt.Sprint(name, ", namespaces: ", count, verbs), func(t *testing.T, c *Cluster) {
@@ -96,16 +109,18 @@ func (s suite) AListOfAllNamespacesIsNoProof(t *testing.T) {
 					names := Crowd(c, count)
 					server := odd{Cluster: c, resource: "things"}
 					server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
-						if namespace == "" {
-							answer(w, 200, headsOf(""))
-							return true
+						switch {
+						case namespace == "":
+							answer(w, none)
+						case namespace == test.refused:
+							answer(w, forbidden)
+						case r.Method == http.MethodDelete:
+							answer(w, test.deleted)
+						case r.URL.Query().Get("continue") != "":
+							answer(w, one)
+						default:
+							answer(w, test.listed)
 						}
-						body := answers(r, namespace)
-						if refusal, refused := body.(*api.Status); refused {
-							answer(w, refusal.Code, refusal)
-							return true
-						}
-						answer(w, 200, body)
 						return true
 					}
 					workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = count }
@@ -138,17 +153,13 @@ func (s suite) ANamespaceDoesNotGoAfterARefusal(t *testing.T) {
 			server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
 				switch {
 				case namespace == "":
-					answer(w, 200, headsOf(""))
+					answer(w, headsOf(""))
 				case namespace != "alone":
 					return false
 				case r.Method == http.MethodGet:
-					answer(w, 200, headsOf("", "one"))
+					answer(w, headsOf("", "one"))
 				default:
-					code := 200
-					if refusal, refused := body.(*api.Status); refused {
-						code = refusal.Code
-					}
-					answer(w, code, body)
+					answer(w, body)
 				}
 				return true
 			}
@@ -201,9 +212,9 @@ func (s suite) AListWithoutAnEndIsRefused(t *testing.T) {
 						return false
 					case r.Method == http.MethodGet:
 						pages++
-						answer(w, 200, list(pages))
+						answer(w, list(pages))
 					default:
-						answer(w, 200, api.Status{Status: api.StatusSuccess})
+						answer(w, api.Status{Status: api.StatusSuccess})
 					}
 					return true
 				}
@@ -234,8 +245,7 @@ func (s suite) OneByOneGoesPageByPage(t *testing.T) {
 		BubbleRun(t, name, func(t *testing.T, c *Cluster) {
 			c.Verbs["services."] = []string{"delete", "list"}
 			c.AddNamespace("ns", true, "kubernetes")
-			all := []string{"a", "b", "c", "d", "e"}
-			for _, name := range all {
+			for _, name := range []string{"a", "b", "c", "d", "e"} {
 				c.Put("services.", "ns", name)
 			}
 			var mu sync.Mutex
@@ -246,23 +256,14 @@ func (s suite) OneByOneGoesPageByPage(t *testing.T) {
 				defer mu.Unlock()
 				token := r.URL.Query().Get("continue")
 				story = append(story, r.Method[:1]+token+r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
-				if r.Method != http.MethodGet || token == "" && len(c.Left("ns")) < len(all) {
-					return false // a DELETE, and the list of what is left
+				switch {
+				case r.Method != http.MethodGet:
+					return false
+				case token == "c" && failing:
+					answer(w, Status(500, api.ReasonInternalError, "no third page"))
+				default:
+					answer(w, c.page("services.", token))
 				}
-				if token == "c" && failing {
-					answer(w, 500, Status(500, api.ReasonInternalError, "no third page"))
-					return true
-				}
-				at := max(slices.Index(all, token), 0)
-				next := ""
-				if at < len(all)-1 {
-					next = all[at+1]
-				}
-				c.mu.Lock()
-				page := headsOf(next)
-				page.Items = []*item{c.content["services."]["ns"][all[at]]}
-				c.mu.Unlock()
-				answer(w, 200, page)
 				return true
 			}
 			err := s.newDeleter(t, server).Delete(t.Context(), "ns")

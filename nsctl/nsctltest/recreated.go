@@ -2,7 +2,6 @@ package nsctltest
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -62,18 +61,13 @@ func (s suite) APassSparesANamespaceThatIsCreatedAgain(t *testing.T) {
 					c.Put(resource, "ns", "b")
 				}
 				var recreated atomic.Bool
-				server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					now := r.Method+" "+r.URL.Path == test.during && !recreated.Swap(true)
-					answered := httptest.NewRecorder()
-					c.ServeHTTP(answered, r)
-					if now { // before the answer arrives
+				method, path, _ := strings.Cut(test.during, " ")
+				server := afterwards(c, method, path, func() {
+					if !recreated.Swap(true) {
 						c.remove("ns")
 						c.AddNamespace("ns", terminating, "kubernetes")
 						c.Put(test.newer, "ns", "b")
 					}
-					w.Header().Set("Content-Type", "application/json")
-					w.WriteHeader(answered.Code)
-					_, _ = w.Write(answered.Body.Bytes())
 				})
 				// One type at a time: what is on its way to the server cannot be called back.
 				deleter := s.newDeleter(t, server, func(config *nsctl.DeleterConfig) { config.Concurrency = 1 })
@@ -148,17 +142,7 @@ func (s suite) TheEventOfItsEndEndsThePass(t *testing.T) {
 func (s suite) TheEventDoesNotCutTheFinalizeRequestShort(t *testing.T, c doomed) {
 	var mu sync.Mutex
 	var finalized []error
-	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, "/finalize") {
-			c.ServeHTTP(w, r)
-			return
-		}
-		answered := httptest.NewRecorder()
-		c.ServeHTTP(answered, r)
-		time.Sleep(time.Second)
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(answered.Body.Bytes())
-	})
+	server := afterwards(c, "", "/finalize", func() { time.Sleep(time.Second) })
 	r := StartController(t, server, s.New, func(_ *nsctl.Config, deleter *nsctl.DeleterConfig) {
 		deleter.Trace = &nsctl.Trace{Finalized: func(_ string, err error) {
 			mu.Lock()

@@ -20,53 +20,38 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// pages serves the ConfigMaps of a cluster in pages of one object, whatever the client requests,
-// and slowly. It can expire all of its tokens.
-type pages struct {
-	*Cluster
-	expire bool
-	once   bool // only the first token expires
-	asked  atomic.Int32
-}
-
-func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/ns/configmaps") {
-		p.Cluster.ServeHTTP(w, r)
-		return
-	}
-	p.asked.Add(1)
-	time.Sleep(time.Second)
-	token := r.URL.Query().Get("continue")
-	if token != "" && p.expire {
-		p.expire = !p.once
-		answer(w, 410, Status(410, api.ReasonExpired, "the continue token is too old"))
-		return
-	}
-	items := p.Left("ns")
-	list := api.List[*item]{TypeMeta: api.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}}
-	list.ResourceVersion = "1"
-	for i, name := range items {
-		if fmt.Sprint("after ", i-1) != token && (i > 0 || token != "") {
-			continue
+// paging returns a server of the cluster's ConfigMaps, one on each page, whatever the client
+// requests, and slowly. The first tokens expire. asked is the number of requests for a page.
+func paging(c *Cluster, expired int) (server odd, asked *atomic.Int32) {
+	server, asked = odd{Cluster: c, resource: "configmaps"}, new(atomic.Int32)
+	server.serve = func(w http.ResponseWriter, r *http.Request, _ string) bool {
+		if r.Method != http.MethodGet {
+			return false
 		}
-		list.Items = []*item{{Metadata: api.ObjectMeta{Name: name, Namespace: "ns", Finalizers: []string{"example.com/hold"}}}}
-		if i < len(items)-1 {
-			list.Continue = fmt.Sprint("after ", i)
+		asked.Add(1)
+		time.Sleep(time.Second)
+		token := r.URL.Query().Get("continue")
+		if token != "" && expired > 0 {
+			expired--
+			answer(w, Status(410, api.ReasonExpired, "the continue token is too old"))
+			return true
 		}
+		answer(w, c.page("configmaps.", token))
+		return true
 	}
-	answer(w, 200, list)
+	return server, asked
 }
 
 // The remaining objects of all pages are counted. A list whose token expires is restarted, and the
 // objects of its first pages are not counted twice.
 func (s suite) RemainingObjectsOfAllPagesAreCounted(t *testing.T) {
-	for name, server := range map[string]*pages{"pages": {}, "a token that expires": {expire: true, once: true}} {
+	for name, expired := range map[string]int{"pages": 0, "a token that expires": 1} {
 		BubbleRun(t, name, func(t *testing.T, c *Cluster) {
 			c.AddNamespace("ns", true, "kubernetes")
 			for i := range 3 {
 				c.Put("configmaps.", "ns", fmt.Sprint("held-", i), WithFinalizers("example.com/hold"))
 			}
-			server.Cluster = c
+			server, _ := paging(c, expired)
 			requireRemaining(t, s.newDeleter(t, server).Delete(t.Context(), "ns"))
 			assert.Equal(t, "Some resources are remaining: configmaps. has 3 resource instances",
 				ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Message)
@@ -106,12 +91,12 @@ func (s suite) DeletionsRequestBackgroundPropagation(t *testing.T, c doomed) {
 func (s suite) AListThatExpiresAgainAndAgainIsAFailure(t *testing.T, c doomed) {
 	c.Put("configmaps.", "ns", "a", WithFinalizers("example.com/hold"))
 	c.Put("configmaps.", "ns", "b", WithFinalizers("example.com/hold"))
-	server := &pages{Cluster: c.Cluster, expire: true}
+	server, asked := paging(c.Cluster, 1000)
 	ctx, giveUp := context.WithTimeout(t.Context(), time.Minute) // of virtual time: an endless loop of requests takes long
 	defer giveUp()
 	err := s.newDeleter(t, server).Delete(ctx, "ns")
 	assert.True(t, api.IsExpired(err), "%v", err)
-	assert.Less(t, server.asked.Load(), int32(10))
+	assert.Less(t, asked.Load(), int32(10))
 	assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Status)
 }
 
@@ -206,7 +191,7 @@ func (s suite) RetryAfter(t *testing.T) {
 				if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/configmaps") && !refused {
 					refused = true
 					w.Header().Set("Retry-After", fmt.Sprint(seconds))
-					answer(w, 500, Status(500, api.ReasonInternalError, "failed calling webhook: context deadline exceeded"))
+					answer(w, Status(500, api.ReasonInternalError, "failed calling webhook: context deadline exceeded"))
 					return
 				}
 				c.ServeHTTP(w, r)
@@ -229,13 +214,8 @@ func (s suite) RetryAfter(t *testing.T) {
 // the new one is left alone.
 func (s suite) ALostFinalizeAnswerDoesNotAffectARecreatedNamespace(t *testing.T, c doomed) {
 	lost := false
-	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, "/finalize") || lost {
-			c.ServeHTTP(w, r)
-			return
-		}
+	server := afterwards(c, "", "/finalize", func() {
 		lost = true
-		c.ServeHTTP(&discarding{}, r)
 		c.AddNamespace("ns", false, "kubernetes")
 		c.Put("configmaps.", "ns", "precious")
 		panic(http.ErrAbortHandler)
@@ -249,10 +229,3 @@ func (s suite) ALostFinalizeAnswerDoesNotAffectARecreatedNamespace(t *testing.T,
 	assert.Equal(t, []string{"configmaps./precious"}, c.Left("ns"))
 	assert.Nil(t, c.Existing(t, "ns").DeletionTimestamp)
 }
-
-// discarding is a ResponseWriter whose answer gets lost.
-type discarding struct{}
-
-func (*discarding) Header() http.Header              { return http.Header{} }
-func (*discarding) Write(answer []byte) (int, error) { return len(answer), nil }
-func (*discarding) WriteHeader(int)                  {}
