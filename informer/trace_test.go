@@ -16,6 +16,7 @@ import (
 	"orrery/informer"
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
+	"orrery/internal/hooks"
 	"orrery/restclient/api"
 )
 
@@ -337,15 +338,10 @@ func (w *hookUser) await(hooks ...string) {
 
 // trace has these hooks; the others must not use the informer, or are seldom called.
 func (w *hookUser) trace() *informer.Trace {
-	trace := &informer.Trace{}
-	fields := reflect.ValueOf(trace).Elem()
+	all, trace := hooks.Observe[informer.Trace](func(hook string, _ []any) { w.use(hook) }), &informer.Trace{}
 	for _, hook := range []string{"Started", "Stopped", "Synced", "HandlerAdded", "HandlerRemoved", "HandlerEnded",
 		"HandlerSynced", "HandlerLagging", "Distributed", "Handled", "ResyncDue", "ProcessError"} {
-		field := fields.FieldByName(hook)
-		field.Set(reflect.MakeFunc(field.Type(), func([]reflect.Value) []reflect.Value {
-			w.use(hook)
-			return nil
-		}))
+		reflect.ValueOf(trace).Elem().FieldByName(hook).Set(reflect.ValueOf(all).Elem().FieldByName(hook))
 	}
 	return trace
 }

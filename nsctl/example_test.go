@@ -38,7 +38,10 @@ func (s *smallServer) UpdateSubresource(_ context.Context, name, subresource str
 }
 
 // smallContent is the content client of the same server.
-type smallContent struct{ *smallServer }
+type smallContent struct {
+	nsctl.ContentClient // whose other methods are not needed here
+	*smallServer
+}
 
 func (s smallContent) DeleteCollection(_ context.Context, gvr api.GroupVersionResource, _ string) ([]*api.PartialObjectMetadata, bool, error) {
 	found := s.configMaps
@@ -52,25 +55,11 @@ func (s smallContent) DeleteCollection(_ context.Context, gvr api.GroupVersionRe
 	return found, true, nil
 }
 
-func (s smallContent) List(context.Context, api.GroupVersionResource, string) ([]*api.PartialObjectMetadata, error) {
-	return s.configMaps, nil
-}
-
-func (s smallContent) Holders(context.Context, api.GroupVersionResource) (map[string]bool, bool, error) {
-	return nil, false, nil // called only when several namespaces are terminating
-}
-
 func (s smallContent) Pages(
 	_ context.Context, _ api.GroupVersionResource, _ string, each func([]*api.PartialObjectMetadata) error,
 ) error {
 	return each(s.configMaps)
 }
-
-func (s smallContent) Delete(context.Context, api.GroupVersionResource, string, *api.PartialObjectMetadata) error {
-	return nil
-}
-
-func (s smallContent) ListPods(context.Context, string) ([]*api.Pod, error) { return nil, nil }
 
 func (s *smallServer) PreferredNamespacedResources(context.Context, time.Time) ([]*api.APIResourceList, error) {
 	return []*api.APIResourceList{{GroupVersion: "v1", Resources: []api.APIResource{
@@ -94,7 +83,7 @@ func Example() {
 			{ObjectMeta: api.ObjectMeta{Name: "held", Finalizers: []string{"example.com/backup"}}},
 		},
 	}
-	deleter := nsctl.NewDeleter(nsctl.DeleterConfig{Namespaces: server, Content: smallContent{server}, Discovery: server})
+	deleter := nsctl.NewDeleter(nsctl.DeleterConfig{Namespaces: server, Content: smallContent{smallServer: server}, Discovery: server})
 
 	err := deleter.Delete(context.Background(), "team-a", nsctl.ObservedDeletion{})
 	var remaining *nsctl.ResourcesRemainingError

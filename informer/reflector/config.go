@@ -37,13 +37,9 @@ type Config[T any] struct {
 	ListTimeout time.Duration
 	// DisableWatchList makes the initial state always come from LIST, never from a streaming list.
 	DisableWatchList bool
-	// InitialEventsTimeout is the longest silence (no answer, then no ADDED event) during the
-	// initial events of a streaming list (default 10 s), InitialEventsDeadline its longest duration
-	// (default 5 min, enough for hundreds of thousands of objects), StreamingListAttempts how many
-	// in a row may break off (default 3). After that the state is listed instead.
-	InitialEventsTimeout  time.Duration
+	// InitialEventsDeadline is the longest duration of the initial events of a streaming list. After
+	// that the state is listed instead. Default 5 min, enough for hundreds of thousands of objects.
 	InitialEventsDeadline time.Duration
-	StreamingListAttempts int
 
 	// MinWatchTimeout is the minimum time limit of a watch in requests. The limit is drawn for each
 	// watch between this and twice this, so that watches that began together do not end together.
@@ -95,9 +91,7 @@ type BackoffConfig struct {
 func (c Config[T]) WithDefaults() Config[T] {
 	c.MaxItems = orDefault(c.MaxItems, shared.MaxItems)
 	c.ListTimeout = orDefault(c.ListTimeout, shared.ListTimeout)
-	c.InitialEventsTimeout = orDefault(c.InitialEventsTimeout, shared.InitialEventsTimeout)
 	c.InitialEventsDeadline = orDefault(c.InitialEventsDeadline, shared.InitialEventsDeadline)
-	c.StreamingListAttempts = orDefault(c.StreamingListAttempts, shared.StreamingListAttempts)
 	c.MinWatchTimeout = orDefault(c.MinWatchTimeout, shared.MinWatchTimeout)
 	if c.WatchErrorHandler == nil {
 		c.WatchErrorHandler = func(context.Context, error) {}

@@ -1,103 +1,89 @@
 package hooks_test
 
 import (
-	"reflect"
+	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
-	"orrery/controller/leaderelection"
-	"orrery/deltafifo"
-	"orrery/indexer"
-	"orrery/informer"
-	"orrery/informer/reflector"
-	"orrery/nsctl"
-	"orrery/queue"
-	"orrery/restclient"
+	"orrery/internal/hooks"
 )
 
-// Every JoinTraces joins every hook, and calls the hooks in the order of the arguments.
-func TestJoinTraces(t *testing.T) {
-	for gear, check := range map[string]func(*testing.T){
-		"deltafifo":      joins(deltafifo.JoinTraces[string]),
-		"indexer":        joins(indexer.JoinTraces),
-		"informer":       joins(informer.JoinTraces),
-		"leaderelection": joins(leaderelection.JoinTraces),
-		"nsctl":          joins(nsctl.JoinTraces),
-		"queue":          joins(queue.JoinTraces[string]),
-		"reflector":      joins(reflector.JoinTraces),
-		"restclient":     joins(restclient.JoinTraces),
-	} {
-		t.Run(gear, check)
+// trace has hooks of each kind: with and without arguments, and with a result.
+type trace struct {
+	Began   func()
+	Counted func(key string, n int)
+	Context func(ctx context.Context, key string) context.Context
+}
+
+// call calls the hooks that are set.
+func (t *trace) call() {
+	if t.Began != nil {
+		t.Began()
+	}
+	if t.Counted != nil {
+		t.Counted("a", 3)
+	}
+	if t.Context != nil {
+		t.Context(context.Background(), "b")
 	}
 }
 
-// marked returns a trace in which every hook records its call and arguments.
-func marked[T any](tell func(hook string, args []reflect.Value)) *T {
-	trace := new(T)
-	hooks := reflect.ValueOf(trace).Elem()
-	for i := range hooks.NumField() {
-		hooks.Field(i).Set(reflect.MakeFunc(hooks.Field(i).Type(), func(args []reflect.Value) []reflect.Value {
-			tell(hooks.Type().Field(i).Name, args)
-			return args[:hooks.Field(i).Type().NumOut()] // a hook with results returns its arguments
+// observers returns traces that write to one log.
+func observers(names ...string) (traces []*trace, log *[]string) {
+	log = new([]string)
+	for _, name := range names {
+		traces = append(traces, hooks.Observe[trace](func(hook string, args []any) {
+			*log = append(*log, fmt.Sprint(name, " ", hook, " ", args))
 		}))
 	}
-	return trace
+	return traces, log
 }
 
-// joins returns a test that fails if a field of the trace is not joined, or with another one.
-func joins[T any](join func(...*T) *T) func(*testing.T) {
-	return func(t *testing.T) { testJoin(t, join) }
-}
+func TestJoin(t *testing.T) {
+	traces, log := observers("first", "second", "third")
+	first, second, third := traces[0], traces[1], traces[2]
+	assert.Nil(t, hooks.Join[trace]())
+	assert.Nil(t, hooks.Join[trace](nil, nil))
+	assert.Same(t, first, hooks.Join(nil, first, nil))
+	assert.Equal(t, &trace{}, hooks.Join(&trace{}, &trace{}), "a hook that no trace sets stays nil")
 
-func testJoin[T any](t *testing.T, join func(...*T) *T) {
-	var reported []string
-	var seen [][]reflect.Value
-	mark := func(who string) *T {
-		return marked[T](func(hook string, args []reflect.Value) {
-			reported = append(reported, who+" "+hook)
-			seen = append(seen, args)
-		})
-	}
-	first, second, third := mark("first"), mark("second"), mark("third")
+	hooks.Join(first, nil, second, third).call()
+	assert.Equal(t, []string{
+		"first Began []", "second Began []", "third Began []",
+		"first Counted [a 3]", "second Counted [a 3]", "third Counted [a 3]",
+		"first Context [context.Background b]", "second Context [context.Background b]",
+		"third Context [context.Background b]",
+	}, *log)
 
-	assert.Nil(t, join())
-	assert.Nil(t, join(nil, nil))
-	assert.Same(t, first, join(nil, first, nil))
-
-	for name, c := range map[string]struct {
-		joined *T
-		want   []string
-	}{
-		"all set":    {join(first, nil, second, third), []string{"first", "second", "third"}},
-		"unset, set": {join(new(T), second), []string{"second"}},
-		"set, unset": {join(first, new(T)), []string{"first"}},
-		"both unset": {join(new(T), new(T)), nil},
+	for name, joined := range map[string]*trace{
+		"unset, set": hooks.Join(&trace{}, second), "set, unset": hooks.Join(second, &trace{}),
 	} {
-		hooks := reflect.ValueOf(c.joined).Elem()
-		for i := range hooks.NumField() {
-			reported, seen = nil, nil
-			hook, field := hooks.Field(i), hooks.Type().Field(i)
-			if c.want == nil {
-				assert.True(t, hook.IsNil(), "%s: %s", name, field.Name)
-				continue
-			}
-			if !assert.False(t, hook.IsNil(), "%s: %s is forgotten", name, field.Name) {
-				continue
-			}
-			args := make([]reflect.Value, field.Type.NumIn())
-			for j := range args {
-				args[j] = reflect.New(field.Type.In(j)).Elem()
-			}
-			hook.Call(args)
-			var want []string
-			for _, who := range c.want {
-				want = append(want, who+" "+field.Name)
-			}
-			assert.Equal(t, want, reported, "%s: %s", name, field.Name)
-			for _, got := range seen {
-				assert.Len(t, got, len(args), "%s: %s", name, field.Name)
-			}
-		}
+		*log = nil
+		joined.call()
+		assert.Equal(t, []string{"second Began []", "second Counted [a 3]", "second Context [context.Background b]"}, *log, name)
 	}
+}
+
+// Each trace may derive the context from that of the one before.
+func TestJoinPassesResultsOn(t *testing.T) {
+	type key string
+	deriving := func(mark key) *trace {
+		return &trace{Context: func(ctx context.Context, _ string) context.Context { return context.WithValue(ctx, mark, true) }}
+	}
+	ctx := hooks.Join(deriving("first"), deriving("second")).Context(t.Context(), "a")
+	assert.Equal(t, true, ctx.Value(key("first")))
+	assert.Equal(t, true, ctx.Value(key("second")))
+}
+
+func TestComplete(t *testing.T) {
+	complete := hooks.Complete[trace](nil, "Began")
+	assert.Nil(t, complete.Began, "a hook that is checked may be nil")
+	complete.call()
+	assert.Equal(t, t.Context(), complete.Context(t.Context(), "a"))
+
+	traces, log := observers("own")
+	hooks.Complete(&trace{Counted: traces[0].Counted}).call()
+	assert.Equal(t, []string{"own Counted [a 3]"}, *log)
 }

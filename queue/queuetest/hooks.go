@@ -3,6 +3,8 @@ package queuetest
 import (
 	"fmt"
 	"reflect"
+	"regexp"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/hooks"
 	"orrery/queue"
 )
 
@@ -52,15 +55,7 @@ func testHooksAreCalledWithoutTheLock(t *testing.T, impl Implementation) {
 			t.Errorf("the hook %s is called while the queue's lock is held: a hook must be able to call the queue", hook)
 		}
 	}
-	trace := &queue.Trace[string]{}
-	hooks := reflect.ValueOf(trace).Elem()
-	for i := range hooks.NumField() {
-		name := hooks.Type().Field(i).Name
-		hooks.Field(i).Set(reflect.MakeFunc(hooks.Field(i).Type(), func([]reflect.Value) []reflect.Value {
-			look(name)
-			return nil
-		}))
-	}
+	trace := hooks.Observe[queue.Trace[string]](func(hook string, _ []any) { look(hook) })
 	q = impl.NewObservable(nil, queue.Config[string]{Trace: trace})
 	q.Add("a")
 	q.Add("a")
@@ -81,15 +76,15 @@ func testHooksAreCalledWithoutTheLock(t *testing.T, impl Implementation) {
 	}
 	q.ShutDown()
 	q.Add("a")
-	for i := range hooks.NumField() {
-		name := hooks.Type().Field(i).Name
+	for i := range reflect.TypeOf(*trace).NumField() {
+		name := reflect.TypeOf(*trace).Field(i).Name
 		_, ok := called.Load(name)
 		assert.True(t, ok, "the hook %s was not called", name)
 	}
 }
 
 func testTrace(t *testing.T, impl Implementation) {
-	d := &diary{}
+	d := newDiary()
 	q := impl.NewObservable(queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
 		queue.Config[string]{Trace: d.trace()})
 	expect := func(lines ...string) {
@@ -166,7 +161,7 @@ func testTrace(t *testing.T, impl Implementation) {
 
 // testHooksMayCallTheQueue relies on testHooksAreCalledWithoutTheLock.
 func testHooksMayCallTheQueue(t *testing.T, impl Implementation) {
-	d := &diary{}
+	d := newDiary()
 	q := impl.NewObservable(queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Second),
 		queue.Config[string]{Trace: d.trace()})
 	var calls, depth atomic.Int32
@@ -256,7 +251,7 @@ func testSeqIsTheOrder(t *testing.T, impl Implementation) {
 
 // testMetricsAndHooks: metrics do not replace the hooks.
 func testMetricsAndHooks(t *testing.T, impl Implementation) {
-	d, m := &diary{}, NewMetrics()
+	d, m := newDiary(), NewMetrics()
 	q := impl.NewObservable(nil, queue.Config[string]{Name: "q", Metrics: m, Trace: d.trace()})
 	q.Add("a")
 	assert.Equal(t, []string{"added a"}, d.read())
@@ -276,24 +271,31 @@ type diary struct {
 	extra func(seq uint64) // called by each callback that has an Event
 }
 
-func (d *diary) write(format string, args ...any) {
+func newDiary() *diary { return &diary{seqs: map[uint64]bool{}} }
+
+// write records a call: the hook's name in words, and its arguments.
+func (d *diary) write(hook string, args []any) {
+	words := []string{strings.ToLower(inWords.ReplaceAllString(hook, "$1 $2"))}
+	seq := uint64(0)
+	for _, arg := range args {
+		if e, ok := arg.(queue.Event[string]); ok {
+			arg, seq = e.Key, e.Seq
+		}
+		words = append(words, fmt.Sprint(arg))
+	}
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.lines = append(d.lines, fmt.Sprintf(format, args...))
+	d.lines = append(d.lines, strings.Join(words, " "))
+	if seq != 0 {
+		d.seqs[seq] = true
+	}
+	d.mu.Unlock()
+	if d.extra != nil && seq != 0 {
+		d.extra(seq)
+	}
 }
 
-func (d *diary) event(e queue.Event[string], format string, args ...any) {
-	d.write(format, args...)
-	d.mu.Lock()
-	if d.seqs == nil {
-		d.seqs = map[uint64]bool{}
-	}
-	d.seqs[e.Seq] = true
-	d.mu.Unlock()
-	if d.extra != nil {
-		d.extra(e.Seq)
-	}
-}
+// inWords finds where a word of an identifier ends.
+var inWords = regexp.MustCompile("([a-z])([A-Z])")
 
 // read returns the lines since the last read.
 func (d *diary) read() (lines []string) {
@@ -303,28 +305,4 @@ func (d *diary) read() (lines []string) {
 	return lines
 }
 
-func (d *diary) trace() *queue.Trace[string] {
-	type event = queue.Event[string]
-	plain := func(what string) func(event) {
-		return func(e event) { d.event(e, "%s %s", what, e.Key) }
-	}
-	timed := func(what string) func(event, time.Duration) {
-		return func(e event, t time.Duration) { d.event(e, "%s %s %v", what, e.Key, t) }
-	}
-	return &queue.Trace[string]{
-		Added:         plain("added"),
-		Coalesced:     plain("coalesced"),
-		Refused:       plain("refused"),
-		Delayed:       timed("delayed"),
-		DelayCanceled: plain("delay canceled"),
-		DelayEnded:    timed("delay ended"),
-		Got:           timed("got"),
-		Done:          timed("done"),
-		DoneUnknown:   plain("done unknown"),
-		Retried: func(key string, requeues int, wait time.Duration) {
-			d.write("retried %s %d %v", key, requeues, wait)
-		},
-		Forgotten:    func(key string) { d.write("forgotten %s", key) },
-		ShuttingDown: func(drain bool, dropped int) { d.write("shutting down %v %d", drain, dropped) },
-	}
-}
+func (d *diary) trace() *queue.Trace[string] { return hooks.Observe[queue.Trace[string]](d.write) }

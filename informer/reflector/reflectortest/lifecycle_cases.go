@@ -15,6 +15,7 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
+	"orrery/internal/hooks"
 	"orrery/restclient/api"
 )
 
@@ -423,19 +424,7 @@ func testLocks(t *testing.T, impl Implementation) {
 				return f.source.Watch(ctx, opts)
 			},
 		},
-		Trace: &reflector.Trace{
-			StateChanged: func(reflector.Phase, reflector.Phase, string) { look("Trace.StateChanged") },
-			PageListed:   func(reflector.PageInfo) { look("Trace.PageListed") },
-			Listed:       func(reflector.ListInfo) { look("Trace.Listed") },
-			WatchStarted: func(api.ListOptions) { look("Trace.WatchStarted") },
-			Event:        func(reflector.EventInfo) { look("Trace.Event") },
-			Bookmark:     func(string, bool) { look("Trace.Bookmark") },
-			WatchEnded:   func(reflector.WatchInfo) { look("Trace.WatchEnded") },
-			BackOff:      func(time.Duration, error) { look("Trace.BackOff") },
-			Expired:      func(string, error) { look("Trace.Expired") },
-			Resync:       func(error) { look("Trace.Resync") },
-			StoreFailed:  func(*reflector.StoreError) { look("Trace.StoreFailed") },
-		},
+		Trace: hooks.Observe[reflector.Trace](func(hook string, _ []any) { look("Trace." + hook) }),
 	}
 	r = impl.New(f.config)
 	ctx, cancel := context.WithCancel(context.Background())

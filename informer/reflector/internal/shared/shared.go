@@ -15,9 +15,7 @@ const (
 	MinWatchTimeout       = 5 * time.Minute
 	IdleTimeout           = 3 * time.Minute
 	SilentIdleTimeout     = 45 * time.Second
-	InitialEventsTimeout  = 10 * time.Second
 	InitialEventsDeadline = 5 * time.Minute
-	StreamingListAttempts = 3
 )
 
 // The thresholds of both forms.
@@ -28,6 +26,11 @@ const (
 	// HealthyWatch is the duration after which a watch shows that server and connection work even
 	// without events.
 	HealthyWatch = 10 * time.Second
+	// InitialEventsTimeout is the longest silence (no answer, then no ADDED event) during the initial
+	// events of a streaming list, StreamingListAttempts how many in a row may break off. After that
+	// the state is listed instead.
+	InitialEventsTimeout  = 10 * time.Second
+	StreamingListAttempts = 3
 	// EmptyPages is how many pages more than items a list may have. A selector can leave a page
 	// without items.
 	EmptyPages = 40
