@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"orrery/internal/hooks"
+	"orrery/internal/hooks/hookstest"
 )
 
 // trace has hooks of each kind: with and without arguments, and with a result.
@@ -34,7 +35,7 @@ func (t *trace) call() {
 func observers(names ...string) (traces []*trace, log *[]string) {
 	log = new([]string)
 	for _, name := range names {
-		traces = append(traces, hooks.Observe[trace](func(hook string, args []any) {
+		traces = append(traces, hookstest.Observe[trace](func(hook string, args []any) {
 			*log = append(*log, fmt.Sprint(name, " ", hook, " ", args))
 		}))
 	}
@@ -62,7 +63,9 @@ func TestJoin(t *testing.T) {
 	} {
 		*log = nil
 		joined.call()
-		assert.Equal(t, []string{"second Began []", "second Counted [a 3]", "second Context [context.Background b]"}, *log, name)
+		assert.Equal(t, []string{
+			"second Began []", "second Counted [a 3]", "second Context [context.Background b]",
+		}, *log, name)
 	}
 }
 
@@ -70,7 +73,9 @@ func TestJoin(t *testing.T) {
 func TestJoinPassesResultsOn(t *testing.T) {
 	type key string
 	deriving := func(mark key) *trace {
-		return &trace{Context: func(ctx context.Context, _ string) context.Context { return context.WithValue(ctx, mark, true) }}
+		return &trace{Context: func(ctx context.Context, _ string) context.Context {
+			return context.WithValue(ctx, mark, true)
+		}}
 	}
 	ctx := hooks.Join(deriving("first"), deriving("second")).Context(t.Context(), "a")
 	assert.Equal(t, true, ctx.Value(key("first")))

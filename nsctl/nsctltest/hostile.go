@@ -64,8 +64,8 @@ func (c *Cluster) page(resource, token string) api.List[*item] {
 	return list
 }
 
-// afterwards returns a server that lets something happen after a request with this method and end of
-// its path has taken effect, and before the answer is sent.
+// afterwards returns a server that lets something happen after a request with this method and end
+// of its path has taken effect, and before the answer is sent.
 func afterwards(server http.Handler, method, end string, happen func()) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !is(r, method, end) {

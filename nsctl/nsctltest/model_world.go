@@ -22,11 +22,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// world is a cluster with faults between it and the deleter, whose clients it is. Each request takes
-// effect at one instant. Then, as the seed decides, its answer is lost, refused, delayed or wrong.
-// At each step the world checks the properties. The random numbers of a request depend on the
-// request and on how often it was made, not on a common source. So they are the same in each run of
-// a seed, in whatever order the goroutines run.
+// world is a cluster with faults between it and the deleter, whose clients it is. Each request
+// takes effect at one instant. Then, as the seed decides, its answer is lost, refused, delayed or
+// wrong. At each step the world checks the properties. The random numbers of a request depend on
+// the request and on how often it was made, not on a common source. So they are the same in each
+// run of a seed, in whatever order the goroutines run.
 type world struct {
 	cluster *Cluster
 	seed    uint64

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/hooks"
+	"orrery/internal/hooks/hookstest"
 	"orrery/queue"
 )
 
@@ -55,7 +55,7 @@ func testHooksAreCalledWithoutTheLock(t *testing.T, impl Implementation) {
 			t.Errorf("the hook %s is called while the queue's lock is held: a hook must be able to call the queue", hook)
 		}
 	}
-	trace := hooks.Observe[queue.Trace[string]](func(hook string, _ []any) { look(hook) })
+	trace := hookstest.Observe[queue.Trace[string]](func(hook string, _ []any) { look(hook) })
 	q = impl.NewObservable(nil, queue.Config[string]{Trace: trace})
 	q.Add("a")
 	q.Add("a")
@@ -305,4 +305,4 @@ func (d *diary) read() (lines []string) {
 	return lines
 }
 
-func (d *diary) trace() *queue.Trace[string] { return hooks.Observe[queue.Trace[string]](d.write) }
+func (d *diary) trace() *queue.Trace[string] { return hookstest.Observe[queue.Trace[string]](d.write) }

@@ -15,7 +15,7 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
-	"orrery/internal/hooks"
+	"orrery/internal/hooks/hookstest"
 	"orrery/restclient/api"
 )
 
@@ -424,7 +424,7 @@ func testLocks(t *testing.T, impl Implementation) {
 				return f.source.Watch(ctx, opts)
 			},
 		},
-		Trace: hooks.Observe[reflector.Trace](func(hook string, _ []any) { look("Trace." + hook) }),
+		Trace: hookstest.Observe[reflector.Trace](func(hook string, _ []any) { look("Trace." + hook) }),
 	}
 	r = impl.New(f.config)
 	ctx, cancel := context.WithCancel(context.Background())
