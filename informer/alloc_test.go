@@ -57,7 +57,9 @@ func startDispatch(t *testing.T, cfg config, handlers int) (send func(n int)) {
 		for range n {
 			obj := states[(sent/objects+1)%2][sent%objects]
 			sent++
-			events <- api.WatchEvent[*api.Namespace]{Type: api.WatchModified, Object: obj, ResourceVersion: obj.ResourceVersion}
+			events <- api.WatchEvent[*api.Namespace]{
+				Type: api.WatchModified, Object: obj, ResourceVersion: obj.ResourceVersion,
+			}
 		}
 		<-done
 	}

@@ -246,7 +246,8 @@ func (c *Cluster) serveContent(w http.ResponseWriter, r *http.Request, groupVers
 	verbs := c.Verbs[resource]
 	switch {
 	case r.Method == http.MethodDelete && len(path) == 3 && verbs != nil && !slices.Contains(verbs, "deletecollection"):
-		answer(w, Status(405, api.ReasonMethodNotAllowed, "the server does not allow this method on the requested resource"))
+		answer(w, Status(405, api.ReasonMethodNotAllowed,
+			"the server does not allow this method on the requested resource"))
 		return
 	case r.Method == http.MethodDelete && len(path) == 4 && len(found) == 0:
 		answer(w, Status(404, api.ReasonNotFound, "not found"))

@@ -75,7 +75,9 @@ func (s suite) runWorld(t *testing.T, seed uint64) (l lived) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, seed)
 		namespaces := restclient.Typed[*api.Namespace](NewClient(t, w.cluster), api.NamespacesResource, "")
-		shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{Name: "namespaces", ResyncPeriod: worldResync})
+		shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
+			Name: "namespaces", ResyncPeriod: worldResync,
+		})
 		deleter := nsctl.DeleterConfig{Namespaces: w, Content: worldContent{w}, Discovery: w, Concurrency: 4, ConflictBackoff: withoutJitter}
 		config := nsctl.Config{Informer: shared, Workers: 6, ResyncPeriod: worldResync, Trace: &nsctl.Trace{PassContext: w.passContext}}
 		config.Deleter = s.New(deleter)

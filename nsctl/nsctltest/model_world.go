@@ -285,7 +285,9 @@ func (w worldContent) DeleteCollection(
 }
 
 func (w worldContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) (heads, error) {
-	return inCollection(ctx, w, "list", gvr, namespace, func() (heads, error) { return w.content.List(ctx, gvr, namespace) })
+	return inCollection(ctx, w, "list", gvr, namespace, func() (heads, error) {
+		return w.content.List(ctx, gvr, namespace)
+	})
 }
 
 // Pages returns pages of two objects. Between them the other passes go on.
@@ -310,7 +312,9 @@ func (w worldContent) ListPods(ctx context.Context, namespace string) ([]*api.Po
 	})
 }
 
-func (w worldContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (holders map[string]bool, complete bool, err error) {
+func (w worldContent) Holders(
+	ctx context.Context, gvr api.GroupVersionResource,
+) (holders map[string]bool, complete bool, err error) {
 	holders, err = inCollection(ctx, w, "list", gvr, "", func() (found map[string]bool, err error) {
 		found, complete, err = w.content.Holders(ctx, gvr)
 		return found, err
