@@ -17,6 +17,7 @@ import (
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo"
 	"orrery/internal/observe/trace"
+	"orrery/internal/observe/trace/tracetest"
 	"orrery/restclient/kubeconfig"
 )
 
@@ -78,12 +79,11 @@ func TestDemoRecordsUntilItIsStopped(t *testing.T) {
 	recording, err := os.Open(file)
 	require.NoError(t, err)
 	defer recording.Close()
-	report, err := trace.Check(recording)
+	_, last, err := tracetest.Read(recording)
 	require.NoError(t, err)
-	assert.Empty(t, report.Problems)
-	assert.Equal(t, "the scene was stopped", report.State.Ended)
-	require.NotEmpty(t, report.State.Informers)
-	for _, i := range report.State.Informers {
+	assert.Equal(t, "the scene was stopped", last.Ended)
+	require.NotEmpty(t, last.Informers)
+	for _, i := range last.Informers {
 		assert.NotEqual(t, "stopped", i.Phase)
 	}
 }

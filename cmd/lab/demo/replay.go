@@ -31,9 +31,9 @@ func NewReplay() *cobra.Command {
 		Use:   "replay FILE",
 		Short: "Show a recording in the browser: seek, step back, follow one key",
 		Long: `Shows a recording of a run in the browser. The page plays it at any speed, seeks
-to any event, steps back, and tells the story of one key with the cause of each
-event. Nothing runs, and nothing leaves this machine: the page is served on
-the loopback interface until Ctrl-C.
+to any event, steps back, and tells the story of one key. Nothing runs, and
+nothing leaves this machine: the page is served on the loopback interface until
+Ctrl-C.
 
 With --html, the page and the recording become one file, which a browser opens
 without a server or a network.`,
@@ -70,15 +70,18 @@ without a server or a network.`,
 
 // readHeader returns the first line of a file, or an error if that is no recording that this
 // program can read. Mistakes after its first line are for the page to show.
-func readHeader(file string) (trace.Header, error) {
+func readHeader(file string) (header trace.Header, err error) {
 	from, err := os.Open(file)
 	if err != nil {
-		return trace.Header{}, err
+		return header, err
 	}
 	defer from.Close()
 	enough := errors.New("the first line was read")
-	header, err := trace.Read(from, func(*trace.Event) error { return enough })
-	if _, broken := errors.AsType[*trace.LineError](err); err != nil && !broken && !errors.Is(err, enough) {
+	begin := func(first trace.Header) error {
+		header = first
+		return enough
+	}
+	if err := trace.Read(from, begin, nil); !errors.Is(err, enough) {
 		return header, fmt.Errorf("%s: %w", file, err)
 	}
 	return header, nil

@@ -12,11 +12,10 @@ import (
 const (
 	stateEvents = 1000                   // a whole state is written after so many events, or more
 	gapTime     = 100 * time.Millisecond // how long a missing event of a queue is waited for
-	lineSize    = 1024                   // bytes of a line without its difference or state
 )
 
-// collector numbers events, finds their causes, folds them and writes them. The Recorder's
-// goroutine and callers of Flush use it.
+// collector numbers events, folds them and writes them. The Recorder's goroutine and callers of
+// Flush use it.
 type collector struct {
 	header  Header
 	history *History
@@ -28,7 +27,6 @@ type collector struct {
 	queues map[string]uint64 // by queue: the Seq of its last event
 	seq    uint64
 	time   int64 // of the last event
-	causes *causes
 	state  *State
 	lines  []byte // of events since the last write
 
@@ -52,7 +50,7 @@ func newCollector(config Config, start time.Time, capacity int) (*collector, err
 	}
 	c := &collector{
 		header: header, spare: make([]record, 0, capacity),
-		queues: map[string]uint64{}, causes: newCauses(), state: NewState(),
+		queues: map[string]uint64{}, state: NewState(),
 		before: func(*Event, *State) {}, after: func(*Event) {},
 	}
 	whole := stateLine(0, 0, c.state)
@@ -154,7 +152,6 @@ func (c *collector) emit(e *Event) {
 	c.seq++
 	c.time = max(c.time, e.Time)
 	e.Seq, e.Time = c.seq, c.time
-	c.causes.find(e)
 	c.before(e, c.state)
 	difference := c.state.Next(e)
 	c.after(e)
@@ -235,16 +232,9 @@ func stateLine(seq uint64, time int64, s *State) []byte {
 	return fmt.Appendf(nil, `{"s":%d,"t":%d,"state":%s}`+"\n", seq, time, encode(s))
 }
 
-// appendLine appends the line of an event. Its texts are cut further if they are too long.
+// appendLine appends the line of an event.
 func appendLine(lines []byte, e *Event, difference []byte) []byte {
 	line := encode(e)
-	for size := textSize; len(line) >= lineSize && size >= len(ellipsis); size /= 2 {
-		for _, text := range []*string{&e.Err, &e.Message, &e.Text, &e.Path, &e.Arguments, &e.Reason, &e.Key, &e.Handler, &e.Label} {
-			*text = clipTo(*text, size)
-		}
-		e.Causes = e.Causes[:min(len(e.Causes), size)]
-		line = encode(e)
-	}
 	lines = append(lines, line[:len(line)-1]...)
 	if len(difference) > 0 {
 		lines = append(append(lines, `,"diff":`...), difference...)

@@ -152,23 +152,3 @@ func encode(value any) []byte {
 	}
 	return text
 }
-
-// merge applies a merge patch to a state.
-func merge(state, patch map[string]any) {
-	for key, value := range patch {
-		members, isObject := value.(map[string]any)
-		switch {
-		case value == nil:
-			delete(state, key)
-		case isObject:
-			inner, known := state[key].(map[string]any)
-			if !known {
-				inner = map[string]any{}
-				state[key] = inner
-			}
-			merge(inner, members)
-		default:
-			state[key] = value
-		}
-	}
-}

@@ -2,12 +2,12 @@
 //
 // # Concept
 //
-//	gears ── Trace hooks ──▶ Recorder ──▶ collector ──▶ causes, fold ──┬──▶ History, for the view
-//	          (adapters)     bounded       every 50 ms                 └──▶ a file
+//	gears ── Trace hooks ──▶ Recorder ──▶ collector ──▶ fold ──┬──▶ History, for the view
+//	          (adapters)     bounded       every 50 ms         └──▶ a file
 //
 // An adapter copies names and numbers of a hook into the [Recorder]'s buffer. The collector, one
-// goroutine, numbers the events, adds their causes, folds them into a [State], and encodes each as
-// one line of JSON ([Event]) with the difference that it makes in the State.
+// goroutine, numbers the events, folds them into a [State], and encodes each as one line of JSON
+// ([Event]) with the difference that it makes in the State.
 //
 // A recording is a [Header], the line of a whole State, and the lines of events, with another whole
 // State after 1,000 of them, but not before they are as long as the last one: States are half of a

@@ -8,11 +8,9 @@ import (
 // Event is one line of a recording. Absent fields are zero or empty; hooks.go says which event
 // has which.
 type Event struct {
-	Seq    uint64   `json:"s"`               // sequence number, from 1, without gaps
-	Time   int64    `json:"t"`               // µs since Header.Start; never goes back
-	Name   string   `json:"e"`               // package.hook, such as "deltafifo.queued"
-	Causes []uint64 `json:"c,omitempty"`     // sequence numbers of earlier events
-	Maybe  bool     `json:"maybe,omitempty"` // one of Causes is the cause, it is unknown which
+	Seq  uint64 `json:"s"` // sequence number, from 1, without gaps
+	Time int64  `json:"t"` // µs since Header.Start; never goes back
+	Name string `json:"e"` // package.hook, such as "deltafifo.queued"
 
 	In              string `json:"i,omitempty"` // the informer, queue or controller
 	Key             string `json:"k,omitempty"`

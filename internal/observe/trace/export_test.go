@@ -15,6 +15,3 @@ func NewHistory(limit int) *History {
 func (h *History) Add(lines string, seq uint64)   { h.add([]byte(lines), seq) }
 func (h *History) Begin(state string, seq uint64) { h.begin([]byte(state), seq) }
 func (h *History) End()                           { h.end() }
-
-// Merge applies a merge patch.
-var Merge = merge

@@ -82,22 +82,27 @@ func (q *QueueState) apply(s *State, hook string, e *Event) {
 	switch hook {
 	case "added":
 		q.Added++
-		if p := change(s, q.Processing, e.Key); p != nil {
+		if p := change(s, q.Processing, e.Key); p == nil {
+			q.push(s, e)
+		} else {
 			if p.Dirty {
 				s.Odd++
 			}
 			p.Dirty = true
-			return
 		}
-		q.push(s, e)
 	case "coalesced":
 		q.Coalesced++
 	case "delayed":
+		// The queue reports the time that is left, which is shorter than requested if an earlier
+		// deadline was set.
 		if e.Micros > 0 {
-			q.delay(s, e)
+			put(s, q.Delayed, e.Key, DelayState{At: e.Time, Micros: e.Micros})
 		}
 	case "delayCanceled", "delayEnded":
-		q.endDelay(s, e.Key)
+		if _, known := q.Delayed[e.Key]; !known {
+			s.Odd++
+		}
+		drop(s, q.Delayed, e.Key)
 	case "got":
 		q.Got++
 		q.get(s, e)
@@ -106,15 +111,15 @@ func (q *QueueState) apply(s *State, hook string, e *Event) {
 		q.done(s, e)
 	case "retried":
 		q.Retried++
-		if _, known := q.Failures[e.Key]; known || len(q.Failures) < limit {
-			put(s, q.Failures, e.Key, e.N)
-		}
+		put(s, q.Failures, e.Key, e.N)
 	case "forgotten":
 		drop(s, q.Failures, e.Key)
 	case "shuttingDown":
 		q.ShuttingDown, q.Draining = true, e.Drain
-		q.Delayed, q.DelayedTotal = map[string]DelayState{}, 0
+		q.Delayed = map[string]DelayState{}
 	}
+	q.Total, q.DelayedTotal = int64(len(q.Queue)), int64(len(q.Delayed))
+	q.Peak = max(q.Peak, q.Total)
 }
 
 func (q *QueueState) push(s *State, e *Event) {
@@ -122,32 +127,18 @@ func (q *QueueState) push(s *State, e *Event) {
 		s.Odd++
 		return
 	}
-	if len(q.Queue) < limit && int64(len(q.Queue)) == q.Total {
-		put(s, q.Queue, e.Key, e.Seq)
-	}
-	q.Total++
-	q.Peak = max(q.Peak, q.Total)
+	put(s, q.Queue, e.Key, e.Seq)
 }
 
 func (q *QueueState) get(s *State, e *Event) {
-	switch seq := q.Queue[e.Key]; {
-	case seq > 0:
-		if seq < q.last { // one behind it came first
-			s.Odd++
-		}
-		q.last = seq
-		drop(s, q.Queue, e.Key)
-		q.Total--
-	case int64(len(q.Queue)) < q.Total:
-		q.Total--
-	default:
+	seq := q.Queue[e.Key]
+	if seq < q.last || seq == 0 { // one behind it came first, or it was not added
 		s.Odd++
 	}
+	q.last = max(q.last, seq)
+	drop(s, q.Queue, e.Key)
 	if q.Processing[e.Key] != nil {
 		s.Odd++
-		return
-	}
-	if len(q.Processing) >= limit {
 		return
 	}
 	slot := slices.Index(q.Slots(), "")
@@ -179,47 +170,21 @@ func (q *QueueState) done(s *State, e *Event) {
 	}
 }
 
-// delay sets the deadline of a key. The queue reports the time that is left, which is shorter than
-// requested if an earlier deadline was set.
-func (q *QueueState) delay(s *State, e *Event) {
-	_, known := q.Delayed[e.Key]
-	switch {
-	case known || len(q.Delayed) < limit && int64(len(q.Delayed)) == q.DelayedTotal:
-		put(s, q.Delayed, e.Key, DelayState{At: e.Time, Micros: e.Micros})
-	case int64(len(q.Delayed)) < q.DelayedTotal:
-		return // it may be among those that are only counted
-	}
-	if !known {
-		q.DelayedTotal++
-	}
-}
+// mostNamespaces is from which number on a namespace that is gone makes room for a new one.
+const mostNamespaces = 5000
 
-func (q *QueueState) endDelay(s *State, key string) {
-	if _, known := q.Delayed[key]; known {
-		drop(s, q.Delayed, key)
-		q.DelayedTotal--
-	} else if int64(len(q.Delayed)) < q.DelayedTotal {
-		q.DelayedTotal--
-	} else {
-		s.Odd++
-	}
-}
-
-// namespace returns the state of a namespace; nil if there is no room for a new one.
+// namespace returns the state of a namespace.
 func (s *State) namespace(key string) *NamespaceState {
 	if n := change(s, s.Namespaces, key); n != nil {
 		return n
 	}
-	if len(s.Namespaces) >= limit {
+	if len(s.Namespaces) >= mostNamespaces {
 		for other, n := range s.Namespaces {
-			if n.Gone { // one makes room
+			if n.Gone {
 				drop(s, s.Namespaces, other)
 				break
 			}
 		}
-	}
-	if len(s.Namespaces) >= limit {
-		return nil
 	}
 	return put(s, s.Namespaces, key, &NamespaceState{
 		Phases: map[string]int64{}, Remaining: map[string]int64{}, Conditions: map[string]ConditionState{},
@@ -233,9 +198,7 @@ func (s *State) applyNamespace(hook string, e *Event) {
 	if n := s.Namespaces[e.Key]; n != nil && hook == "enqueued" && e.UID != "" && n.UID != "" && n.UID != e.UID {
 		drop(s, s.Namespaces, e.Key) // another namespace of this name
 	}
-	if n := s.namespace(e.Key); n != nil {
-		n.apply(s, hook, e)
-	}
+	s.namespace(e.Key).apply(s, hook, e)
 }
 
 func (n *NamespaceState) apply(s *State, hook string, e *Event) {
@@ -265,14 +228,12 @@ func (n *NamespaceState) apply(s *State, hook string, e *Event) {
 			n.Phase, n.PhaseAt = "", 0
 		}
 	case "typeDeleted", "wouldDelete":
-		if drop(s, n.Remaining, e.Resource); e.N > 0 && len(n.Remaining) < limit {
+		if drop(s, n.Remaining, e.Resource); e.N > 0 {
 			put(s, n.Remaining, e.Resource, e.N)
 		}
 	case "conflict":
 		n.Conflicts++
 	case "conditionsUpdated":
-		if len(n.Conditions) < limit {
-			put(s, n.Conditions, e.Type, ConditionState{Status: e.Status, Reason: e.Reason, Message: e.Message})
-		}
+		put(s, n.Conditions, e.Type, ConditionState{Status: e.Status, Reason: e.Reason, Message: e.Message})
 	}
 }

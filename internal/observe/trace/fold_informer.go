@@ -70,9 +70,6 @@ func (f *FIFOState) apply(s *State, hook string, e *Event) {
 		f.Popped++
 		n := deltasOf(e)
 		f.take(s, e.Key, n)
-		if int64(len(f.Slots)) < f.Total { // keys that are only counted may be counted twice
-			f.Total = max(e.N, int64(len(f.Slots)))
-		}
 		f.InFlight = &EntryState{Key: e.Key, Deltas: e.Deltas, N: n}
 	case "processed":
 		if f.InFlight == nil || f.InFlight.Key != e.Key {
@@ -82,6 +79,8 @@ func (f *FIFOState) apply(s *State, hook string, e *Event) {
 	case "requeued":
 		f.put(s, e.Key, SlotState{Seq: e.Seq, Deltas: e.Deltas, N: deltasOf(e)})
 	}
+	f.Total = int64(len(f.Slots))
+	f.Peak = max(f.Peak, f.Total)
 }
 
 // deltasOf returns the number of deltas of an event. The string may have only the newest of them.
@@ -133,25 +132,15 @@ func (f *FIFOState) Waiting() (entries []EntryState) {
 func (f *FIFOState) put(s *State, key string, slot SlotState) {
 	if old := f.Slots[key]; old != nil {
 		slot.Seq = old.Seq
-		put(s, f.Slots, key, &slot)
-		return
 	}
-	if len(f.Slots) < limit && int64(len(f.Slots)) == f.Total {
-		put(s, f.Slots, key, &slot)
-	}
-	f.Total++
-	f.Peak = max(f.Peak, f.Total)
+	put(s, f.Slots, key, &slot)
 }
 
 // take removes the first n deltas of a key, and the slot with the last one.
 func (f *FIFOState) take(s *State, key string, n int64) {
 	slot := change(s, f.Slots, key)
 	if slot == nil {
-		if int64(len(f.Slots)) == f.Total {
-			s.Odd++
-		} else {
-			f.Total--
-		}
+		s.Odd++
 		return
 	}
 	if n > slot.N {
@@ -159,7 +148,6 @@ func (f *FIFOState) take(s *State, key string, n int64) {
 	}
 	if n >= slot.N {
 		drop(s, f.Slots, key)
-		f.Total--
 		return
 	}
 	older := max(0, slot.N-int64(utf8.RuneCountInString(slot.Deltas))) // deltas without a letter
@@ -170,31 +158,26 @@ func (f *FIFOState) take(s *State, key string, n int64) {
 func (t *StoreState) apply(s *State, hook string, e *Event) {
 	t.Key, t.Kind = e.Key, hook
 	_, known := t.Objects[e.Key]
-	complete := int64(len(t.Objects)) == t.Total
 	switch hook {
 	case "added":
 		if known {
 			s.Odd++
 			return
 		}
-		if complete && t.Total < limit {
-			put(s, t.Objects, e.Key, "")
-		}
-		t.Total++
+		put(s, t.Objects, e.Key, "")
 	case "updated":
-		if complete && !known {
+		if !known {
 			s.Odd++
 		}
 	case "deleted":
-		if complete && !known {
+		if !known {
 			s.Odd++
-			return
 		}
 		drop(s, t.Objects, e.Key)
-		t.Total--
-	case "replaced":
-		t.Objects, t.Total = map[string]string{}, e.N
+	case "replaced": // by others than an informer, which writes object by object; the keys are unknown
+		t.Objects = map[string]string{}
 	}
+	t.Total = int64(len(t.Objects))
 }
 
 func (i *InformerState) apply(s *State, hook string, e *Event) {
@@ -219,9 +202,6 @@ func (i *InformerState) apply(s *State, hook string, e *Event) {
 func (i *InformerState) applyHandler(s *State, hook string, e *Event) {
 	h := change(s, i.Handlers, e.Handler)
 	if h == nil {
-		if len(i.Handlers) >= limit {
-			return
-		}
 		h = put(s, i.Handlers, e.Handler, &HandlerState{})
 	}
 	switch hook {

@@ -14,15 +14,11 @@ func (r *RequestsState) apply(s *State, hook string, e *Event) {
 	switch hook {
 	case "requestStart":
 		r.Started++
-		if len(r.Latest) < limit {
-			put(s, r.Latest, strconv.FormatUint(e.Seq, 10), requestOf(e))
-		}
+		put(s, r.Latest, strconv.FormatUint(e.Seq, 10), requestOf(e))
 	case "requestDone":
 		r.done(s, e)
 	case "watchOpened":
-		if len(r.Watches) < limit {
-			put(s, r.Watches, id, requestOf(e))
-		}
+		put(s, r.Watches, id, requestOf(e))
 	case "watchClosed":
 		if r.Watches[id] == nil {
 			s.Odd++
@@ -42,9 +38,7 @@ func (r *RequestsState) done(s *State, e *Event) {
 	}
 	request := change(s, r.Latest, r.begun(e.Request))
 	if request == nil {
-		if len(r.Latest) < limit {
-			s.Odd++
-		}
+		s.Odd++
 		return
 	}
 	request.Done, request.Micros, request.Code, request.Err = true, e.Micros, e.Code, e.Err
@@ -83,9 +77,7 @@ func (l *LabState) apply(s *State, hook string, e *Event) {
 	case "input":
 		l.Input = e.Label
 	case "held":
-		if len(held) < limit {
-			put(s, l.Held, e.Gate, append(held, e.Key))
-		}
+		put(s, l.Held, e.Gate, append(held, e.Key))
 	case "stepped":
 		i := slices.Index(held, e.Key)
 		if i < 0 {

@@ -11,12 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/observe/trace"
+	"orrery/internal/observe/trace/tracetest"
 )
 
 const headerLine = `{"h":1,"schema":"orrery.trace/2","start":"2026-05-04T10:02:11Z",` +
 	`"clock":"real","gears":"fast"}` + "\n" + `{"s":0,"t":0,"state":{"queues":{}}}` + "\n"
 
 func TestBadRecordings(t *testing.T) {
+	const (
+		event = `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a","diff":{"queues":{"q":{"added":1,"total":1}}}}` + "\n"
+		first = headerLine + event
+		state = first + `{"s":1,"t":5,"state":{"s":1,"t":5,"queues":{"q":{"added":`
+	)
+	header, _, _ := strings.Cut(headerLine, "\n")
 	for text, want := range map[string]string{
 		"":           "not a recording: it is empty",
 		"hello\nx\n": `not a recording: line 1 is "hello"`,
@@ -24,54 +31,37 @@ func TestBadRecordings(t *testing.T) {
 		`{"h":2,"schema":"orrery.trace/3","build":"v9.9"}` + "\n": "use version v9.9 or a later one",
 		`{"h":1,"schema":"orrery.trace/1","build":"v0.9"}` + "\n": "this program reads only orrery.trace/2: " +
 			"record the run again",
+		first: "",
+		first + `{"s":3,"t":6,"e":"queue.forgotten"}`:          "event 3 follows event 1",
+		first + `{"s":2,"t":4,"e":"queue.forgotten"}`:          "event 2: the time goes back from 5 to 4",
+		first + `{"s":2,"t":5,"e":"queue.forgotten","diff":5}`: "event 2: its state or difference is no object",
+		first + `{"t":5}`:         "line 4: s or e is missing",
+		state + `1,"total":1}}}}`: "",
+		state + `2,"total":1}}}}`: "event 1: the state is not that of the events before it",
+		first + "{\n":             "line 4: unexpected end of JSON input",
+		first + `{"s":2,"t":`:     "line 4: unexpected end of JSON input",
+		header + "\n" + event:     "no state is before event 1",
+		first + `{"s":2,"t":6,"e":"queue.added","diff":{"queues":{"q":null}}}
+			{"s":2,"t":6,"state":{"s":2,"t":6,"queues":{}}}`: "",
 	} {
-		_, err := trace.Check(strings.NewReader(text))
-		assert.ErrorContains(t, err, want)
+		_, _, err := tracetest.Read(strings.NewReader(text))
+		if want == "" {
+			assert.NoError(t, err, text)
+		} else {
+			assert.ErrorContains(t, err, want)
+		}
 	}
-
-	event := `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a","diff":{"queues":{"q":{"added":1,"total":1}}}}` + "\n"
-	then := func(lines ...string) string { return event + strings.Join(lines, "\n") + "\n" }
-	const state = `{"s":1,"t":5,"state":{"s":1,"t":5,"queues":{"q":{"added":`
-	for text, want := range map[string][]string{
-		event: nil,
-		then(`{"s":3,"t":6,"e":"queue.forgotten"}`):          {"event 3 follows event 1"},
-		then(`{"s":2,"t":4,"e":"queue.forgotten"}`):          {"event 2: the time goes back from 5 to 4"},
-		then(`{"s":2,"t":5,"e":"queue.forgotten","c":[2]}`):  {"event 2: its cause 2 is not an earlier event"},
-		then(`{"s":2,"t":5,"e":"queue.forgotten","diff":5}`): {"event 2: its state or difference is no object"},
-		then(`{"t":5}`):                 {"line 4: s or e is missing"},
-		then(state + `1,"total":1}}}}`): nil,
-		then(state + `2,"total":1}}}}`): {"event 1: the state is not that of the events before it"},
-		then(`{"s":2,"t":6,"e":"queue.added","diff":{"queues":{"q":null}}}`,
-			`{"s":2,"t":6,"state":{"s":2,"t":6,"queues":{}}}`): nil,
-		then("{", `{"s":3,"t":6,"e":"queue.forgotten","i":"q","k":"a"}`): {"line 4: unexpected end of JSON input"},
-	} {
-		report, err := trace.Check(strings.NewReader(headerLine + text))
-		require.NoError(t, err)
-		assert.Equal(t, want, report.Problems)
-	}
-
-	report, err := trace.Check(strings.NewReader(headerLine + event + `{"s":2,"t":`))
-	require.NoError(t, err)
-	assert.True(t, report.Cut)
-	assert.Zero(t, report.Found)
-	assert.EqualValues(t, 1, report.State.Queues["q"].Total, "the state after the last whole line")
-
-	header, _, _ := strings.Cut(headerLine, "\n")
-	report, err = trace.Check(strings.NewReader(header + "\n" + event))
-	require.NoError(t, err)
-	assert.Equal(t, []string{"no state is before event 1"}, report.Problems)
 }
 
 // Any bytes are read without a panic.
-func FuzzCheck(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	f.Add([]byte(headerLine + `{"s":1,"t":5,"e":"queue.done","k":"a","diff":{"queues":{"q":5}}}` + "\n"))
 	f.Add([]byte(headerLine + `{"s":1,"t":5,"e":"queue.done","k":"a"}` + "\n" + `{"s":1,"t":5,"state":null}` + "\n"))
 	f.Add([]byte(headerLine + `{"s":1,"t":5,"state":{"queues":{"":null}}}` + "\n" +
 		`{"s":2,"t":5,"e":"queue.got","diff":{"queues":{"":{"a":null}}}}` + "\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		report, err := trace.Check(bytes.NewReader(text))
-		if err == nil {
-			report.State.Clone()
+		if _, last, err := tracetest.Read(bytes.NewReader(text)); err == nil {
+			last.Clone()
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"cmp"
 	"io"
 	"sync"
@@ -35,17 +36,18 @@ func (r *Relay) History() *History { return r.history }
 // Follow reads lines until they end, or until one is broken, as when the process is killed. begun
 // is called once, before the first event. Run, Mode and Yours of the header stay those of NewRelay.
 func (r *Relay) Follow(from io.Reader, begun func()) error {
-	begin := func(header Header) {
+	begin := func(header Header) error {
 		r.mu.Lock()
 		header.Run, header.Mode, header.Yours = r.header.Run, r.header.Mode, r.header.Yours
 		r.header = header
 		r.mu.Unlock()
 		begun()
+		return nil
 	}
-	_, err := readLines(from, begin, func(line []byte, e *Event) error {
+	return Read(from, begin, func(line []byte, e *Event) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		line = append(line, '\n')
+		line = append(bytes.Clone(line), '\n')
 		switch r.last = *e; {
 		case e.Name == traceEnd: // End adds the last event
 			r.last.Seq--
@@ -56,7 +58,6 @@ func (r *Relay) Follow(from io.Reader, begun func()) error {
 		}
 		return nil
 	})
-	return err
 }
 
 // End ends the run; its last event has the reason, or without one that of the other process. The

@@ -1,17 +1,11 @@
 package trace
 
-// limit is how many entries a list or map of the State has at most.
-const limit = 5000
-
 // State is what the boxes of the view show: the fold of all events up to Seq.
 //
 // Its JSON is what the page draws. Every field but inFlight is always there, and a number is an
 // integer below 2^53. Times (…At) are Event.Time of the event that set them; us is a duration in
 // µs. What waits in an order is a map, in which s is the number of the event that queued the entry:
 // so the difference of one event is small.
-//
-// Maps have at most 5,000 entries; a total beside them counts all. An entry that comes when the map
-// is full, or while total says that it is incomplete, is counted only.
 type State struct {
 	Seq  uint64 `json:"s"` // of the last event
 	Time int64  `json:"t"`
@@ -64,7 +58,7 @@ type ReflectorState struct {
 
 // FIFOState is the queue between reflector and store.
 type FIFOState struct {
-	// Slots wait, by key, and are popped in the order of their numbers. Total counts them all. In the
+	// Slots wait, by key, and are popped in the order of their numbers; Total is how many. In the
 	// inorder form a key has one slot too, although each delta there waits by itself.
 	Slots map[string]*SlotState `json:"slots"`
 	Total int64                 `json:"total"`
@@ -129,7 +123,7 @@ type CallState struct {
 
 // QueueState is a work queue and its workers.
 type QueueState struct {
-	// Queue has for each waiting key the number of the event that queued it. Total counts them all.
+	// Queue has for each waiting key the number of the event that queued it; Total is how many wait.
 	Queue map[string]uint64 `json:"queue"`
 	Total int64             `json:"total"`
 	// Processing are the keys with workers. Dirty is Queue and those with Dirty set.
@@ -169,7 +163,8 @@ type DelayState struct {
 	Micros int64 `json:"us"`
 }
 
-// NamespaceState is one terminating namespace. If there are 5,000, those that are gone make room.
+// NamespaceState is one terminating namespace. One that is gone stays while there are fewer than
+// mostNamespaces.
 type NamespaceState struct {
 	UID     string `json:"uid"`
 	Running bool   `json:"running"` // between passStarted and passDone

@@ -46,19 +46,14 @@ func classOf(err error) string {
 // secret would not be recognised.
 func shown(text string) string { return clip(restclient.Redact(text)) }
 
-// clip cuts a text to textSize bytes.
-func clip(text string) string { return clipTo(text, textSize) }
-
-// ellipsis ends a text that was cut.
-const ellipsis = "…"
-
-// clipTo cuts a text to size bytes, at the end of a character.
-func clipTo(text string, size int) string {
-	if len(text) <= size {
+// clip cuts a text to textSize bytes, at the end of a character.
+func clip(text string) string {
+	const ellipsis = "…"
+	if len(text) <= textSize {
 		return text
 	}
-	cut := max(0, size-len(ellipsis))
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
+	cut := textSize - len(ellipsis)
+	for !utf8.RuneStart(text[cut]) {
 		cut--
 	}
 	return text[:cut] + ellipsis

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/observe/trace"
+	"orrery/internal/observe/trace/tracetest"
 	"orrery/internal/observe/web/view"
 )
 
@@ -74,9 +75,8 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 		strings.TrimSpace(header): true, line(2): false, `{"s":2,"t":2,"e":"unknown.hook","x":{}}`: false,
 	} {
 		text := first + wrong + "\n" + line(3) + "\n"
-		report, err := trace.Check(strings.NewReader(text))
-		require.NoError(t, err)
-		assert.Equal(t, broken, report.Found > 0, wrong)
+		_, _, err := tracetest.Read(strings.NewReader(text))
+		assert.Equal(t, broken, err != nil, wrong)
 		want := map[bool]string{true: "4 1", false: "undefined 3"}[broken]
 		assert.Equal(t, want, read[string](b, text, "`${run.problem?.line} ${run.count}`"),
 			"where it is broken, and the events before: %s", wrong)
@@ -100,15 +100,15 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 		trace.Event{Name: "deltafifo.queued", In: "pods", Key: "a", Deltas: "D"},
 		trace.Event{Name: "deltafifo.deduplicated", In: "pods", Key: "a", Deltas: "†"},
 		trace.Event{Name: "deltafifo.queued", In: "pods", Key: "a", Deltas: "†"},
-		trace.Event{Name: "deltafifo.popped", In: "pods", Key: "a", Deltas: "D", Causes: []uint64{1, 3}},
+		trace.Event{Name: "deltafifo.popped", In: "pods", Key: "a", Deltas: "D"},
 	), "a deletion behind another one: the story does not say that it was queued")
 	assert.Equal(t, []string{"1 nsctl.passContext", "2 restclient.requestStart", "5 restclient.requestDone"}, story(
 		trace.Event{Name: "nsctl.passContext", Key: "a", Pass: "p-1"},
 		trace.Event{Name: "restclient.requestStart", Key: "b", Pass: "p-1", Request: 1},
 		trace.Event{Name: "restclient.requestStart", Key: "b", Pass: "p-2", Request: 2},
 		trace.Event{Name: "queue.added", In: "work", Key: "b", Pass: "p-1"},
-		trace.Event{Name: "restclient.requestDone", Request: 1, Causes: []uint64{2}},
-		trace.Event{Name: "restclient.requestDone", Request: 2, Causes: []uint64{3}},
+		trace.Event{Name: "restclient.requestDone", Request: 1},
+		trace.Event{Name: "restclient.requestDone", Request: 2},
 	), "a request for another object, but not what names another object without being a request")
 
 	events := make([]trace.Event, 2500)
@@ -118,11 +118,10 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 	long := recording(t, events...)
 	saved := read[string](b, long,
 		`(run.chunks.shift(), new Blob([JSON.stringify(run.header) + "\n", ...saved(run)]).text())`)
-	report, err := trace.Check(strings.NewReader(saved))
+	kept, last, err := tracetest.Read(strings.NewReader(saved))
 	require.NoError(t, err)
-	assert.Empty(t, report.Problems)
-	assert.EqualValues(t, 1500, report.Events, "the first 1,000 are forgotten")
-	assert.EqualValues(t, 2500, report.State.Queues["work"].Total)
+	assert.Len(t, kept, 1500, "the first 1,000 are forgotten")
+	assert.EqualValues(t, 2500, last.Queues["work"].Total)
 
 	// A seek applies the differences behind one state, and a step forward its own.
 	after := func(n int, expression string) int { return read[int](b, long, fmt.Sprintf(expression, n)) }

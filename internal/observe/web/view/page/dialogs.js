@@ -48,7 +48,7 @@ export function Tables({ name, view, close }) {
   return html`<${Dialog} title=${name ?? text("tables")} close=${close}>
     ${name && html`<p>${termsOf(name)[0]?.[1]}</p>`}
     <h3>${text("table-events")}</h3>
-    <table><tr>${["number", "time", "event"].map(c => html`<th>${text("column-" + c)}</th>`)}<th>k</th><th>${text("column-about")}</th><th>${text("column-causes")}</th></tr>
-      ${events.slice(0, 100).map(e => html`<tr onClick=${() => { view.toEvent(e.s); close(); }}><td>${e.s}</td><td>${clock(e.t)}</td><td>${e.e}</td><td>${e.k ? html`<${Key} k=${e.k} view=${view}/>` : ""}</td><td>${about(e)}</td><td>${(e.c ?? []).join(" ")}${e.maybe ? " ?" : ""}</td></tr>`)}</table>
+    <table><tr>${["number", "time", "event"].map(c => html`<th>${text("column-" + c)}</th>`)}<th>k</th><th>${text("column-about")}</th></tr>
+      ${events.slice(0, 100).map(e => html`<tr onClick=${() => { view.toEvent(e.s); close(); }}><td>${e.s}</td><td>${clock(e.t)}</td><td>${e.e}</td><td>${e.k ? html`<${Key} k=${e.k} view=${view}/>` : ""}</td><td>${about(e)}</td></tr>`)}</table>
     ${name && html`<h3>${text("table-state")}</h3><pre class="mono">${JSON.stringify(stateOf(name, view) ?? null, null, 2).slice(0, 20000)}</pre>`}</${Dialog}>`;
 }

@@ -142,18 +142,17 @@ export class Run {
     return chunk && sequence - chunk.s <= chunk.lines.length ? chunk.from + sequence - chunk.s : -1;
   }
 
-  // story returns the last events before n that are about key: those that name it, those of passes over it, and those that
-  // one of these caused. earlier reports whether there may be more before them.
+  // story returns the last events before n that are about key: those that name it, those of passes over it, and those of the
+  // requests of these passes. earlier reports whether there may be more before them.
   story(key, n) {
     if (!key || this.chunks.length === 0) return { story: [], earlier: false };
-    const last = this.#chunkOf(n), from = Math.max(0, last - storyChunks + 1), passes = new Set(), numbers = new Set(), found = [];
+    const last = this.#chunkOf(n), from = Math.max(0, last - storyChunks + 1), passes = new Set(), requests = new Set(), found = [];
     for (let at = from; at <= last; at++) {
       for (const e of this.#events(this.chunks[at], n)) {
-        const caused = e.c?.some(c => numbers.has(c.s ?? c));
-        const about = e.k === key || (e.k === undefined || e.q) && (e.p ? passes.has(e.p) : caused);
+        const about = e.k === key || (e.k === undefined || e.q) && (e.p ? passes.has(e.p) : requests.has(e.q));
         if (!about) continue;
         if (e.k === key && e.p) passes.add(e.p);
-        numbers.add(e.s);
+        if (e.q) requests.add(e.q);
         found.push(e);
       }
     }
@@ -162,20 +161,19 @@ export class Run {
   }
 }
 
-// folded makes one event of neighbours that say the same: the last of them, with their number in times. from is the
-// sequence number of the first one, and the causes are its causes.
+// folded makes one event of neighbours that say the same: the last of them, with their number in times.
 function folded(events) {
   const out = [];
   for (const e of events) {
     const last = out.at(-1);
-    if (last?.e === "deltafifo.deduplicated" && e.e === "deltafifo.queued" && last.k === e.k && last.d === e.d) out[out.length - 1] = { ...last, from: last.s, s: e.s }; // the queue has dropped it
-    else if (last && said(last) === said(e)) out[out.length - 1] = { ...e, c: last.c, maybe: last.maybe, from: last.from ?? last.s, times: (last.times ?? 1) + 1 };
+    if (last?.e === "deltafifo.deduplicated" && e.e === "deltafifo.queued" && last.k === e.k && last.d === e.d) out[out.length - 1] = { ...last, s: e.s }; // the queue has dropped it
+    else if (last && said(last) === said(e)) out[out.length - 1] = { ...e, times: (last.times ?? 1) + 1 };
     else out.push(e);
   }
   return out;
 }
 
-// said is what an event says, without its number, time, causes and duration. Requests and passes are never the same.
+// said is what an event says, without its number, time and duration. Requests and passes are never the same.
 const said = e => JSON.stringify([e.e, e.i, e.k, e.h, e.d, e.rv, e.kind, e.type, e.n, e.num, e.p, e.q, e.r, e.phase, e.status, e.err]);
 
 // wholeOf returns the state of its line.

@@ -25,14 +25,13 @@ const details = {
 // about is what an event carried, in a few words.
 export function about(e) {
   const own = get(details, e.e)?.(e);
-  const held = e.gate && !e.e.startsWith("lab.") ? text("because-held", { gate: e.gate }) : "";
-  return [own ?? [e.d, e.kind, e.rv, e.r, e.n].filter(x => x !== undefined && x !== "").join(" "), held, e.err ? "✖ " + e.err : ""].filter(x => x).join(" ");
+  return [own ?? [e.d, e.kind, e.rv, e.r, e.n].filter(x => x !== undefined && x !== "").join(" "), e.err ? "✖ " + e.err : ""].filter(x => x).join(" ");
 }
 
 // Chip is one event. Selecting it goes to its moment.
 function Chip({ e, view, now }) {
   const [gear, hook] = e.e.split(".");
-  return html`<button class=${"chip" + (now ? " now" : "") + (e.maybe ? " maybe" : "")} aria-current=${now} title=${`${e.e}\ns ${e.s}, ${text("column-causes")} ${(e.c ?? []).join(", ") || "–"}${e.err ? "\n" + e.err : ""}`}
+  return html`<button class=${"chip" + (now ? " now" : "")} aria-current=${now} title=${`${e.e}\ns ${e.s}${e.err ? "\n" + e.err : ""}`}
     onClick=${() => view.toEvent(e.s)}><small>${gear} </small>${hook}${e.times > 1 ? html` <b class="times">×${count(e.times)}</b>` : ""}${about(e) ? html` <b>${short(about(e), 34)}</b>` : ""}</button>`;
 }
 
@@ -46,9 +45,6 @@ export function Story({ view }) {
       <span class="says">${view.facts ? sentenceOf(view.recent.at(-1), view.facts) : ""}</span>
       <span class="note">${selected && passing.length ? text(earlier ? "story-last" : "story-events", { n: count(passing.reduce((sum, e) => sum + (e.times ?? 1), 0)) }) : ""}</span></header>
     <div class="body">${story.length > 0 && passing.length === 0 ? html`<p class="empty">${text("story-filtered")}</p>` : selected
-      ? html`<div class="chain" ref=${chain}>${passing.map((e, i) => html`${i > 0 && html`<span class="arrow" aria-hidden="true">${linked(passing[i - 1], e) ? "▸" : "·"}</span>`}<${Chip} e=${e} view=${view} now=${e.s === last}/>`)}</div>`
+      ? html`<div class="chain" ref=${chain}>${passing.map((e, i) => html`${i > 0 && html`<span class="arrow" aria-hidden="true">▸</span>`}<${Chip} e=${e} view=${view} now=${e.s === last}/>`)}</div>`
       : html`<p class="empty">${text("story-none")}</p>`}</div></section>`;
 }
-
-// linked reports whether the event before is a cause: otherwise they are neighbours only.
-const linked = (before, e) => e.c?.some(c => c >= (before.from ?? before.s) && c <= before.s);
