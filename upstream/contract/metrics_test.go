@@ -119,7 +119,7 @@ func TestMetricsAreThoseOfKubernetes(t *testing.T) {
 	ours, theirs := ourFamilies(t, m), kubernetesFamilies(t)
 	compared := 0
 	for _, definition := range metrics.Definitions() {
-		if !definition.Kubernetes || slices.Contains(notMade, definition.Name) {
+		if strings.HasPrefix(definition.Name, "orrery_") || slices.Contains(notMade, definition.Name) {
 			continue
 		}
 		name := definition.Name

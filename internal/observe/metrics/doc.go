@@ -22,8 +22,8 @@
 // No label holds the name of a namespace or of an object, a UID, or a path. The number of values is
 // bounded by the program and the cluster's resource types, and the metrics reveal no names.
 //
-// Counters start at 0 for every label value that is known at the start. Counting a request, or an
-// event of a queue, does not allocate.
+// Counters start at 0 for every label value that is known at the start. Counting an event of a
+// queue does not allocate.
 //
 // # Goroutines
 //

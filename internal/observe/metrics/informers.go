@@ -66,7 +66,6 @@ func (w *watchedInformer) read(put putFunc) {
 	put(reflectorLists, float64(s.Reflector.Lists), s.Name)
 	put(reflectorWatches, float64(s.Reflector.Watches), s.Name)
 	put(reflectorEvents, float64(s.Reflector.Events), s.Name)
-	put(reflectorBookmarks, float64(s.Reflector.Bookmarks), s.Name)
 	put(reflectorFailures, float64(s.Reflector.Failures), s.Name)
 
 	now := time.Now()
@@ -75,7 +74,6 @@ func (w *watchedInformer) read(put putFunc) {
 		put(listenerBacklog, float64(h.Pending), s.Name, name)
 		put(listenerPeak, float64(h.PeakPending), s.Name, name)
 		put(listenerHandled, float64(h.Handled), s.Name, name)
-		put(listenerMerged, float64(h.Merged), s.Name, name)
 		put(listenerPanics, float64(h.Panics), s.Name, name)
 		put(listenerStalled, w.stalled(h, now).Seconds(), s.Name, name)
 	}

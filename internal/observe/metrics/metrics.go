@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"io"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -80,7 +79,8 @@ func (m *Metrics) readAll() *values {
 // ContentType is the content type of [Metrics.WriteText].
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// WriteText writes all metrics in Prometheus' text format. It returns the writer's error.
+// WriteText writes all metrics in Prometheus' text format, with those that the library has of the
+// process and of the Go runtime. It returns the writer's error.
 func (m *Metrics) WriteText(w io.Writer) error {
 	scraped := m.readAll()
 	families, err := prometheus.Gatherers{m.registry, scraped.registry, prometheus.DefaultGatherer}.Gather()
@@ -89,11 +89,6 @@ func (m *Metrics) WriteText(w io.Writer) error {
 	}
 	out := bufio.NewWriter(w)
 	for _, family := range families {
-		defined := slices.IndexFunc(catalogue, func(d *Definition) bool { return d.Name == family.GetName() })
-		if defined < 0 {
-			continue // the library has more of the process and of the Go runtime
-		}
-		family.Help = &catalogue[defined].Help
 		if _, err := expfmt.MetricFamilyToText(out, family); err != nil {
 			return err
 		}

@@ -89,7 +89,10 @@ var (
 
 // labelsOfSeries returns the labels of each time series that the program or Prometheus sets.
 func labelsOfSeries() map[string][]string {
-	labels := map[string][]string{}
+	labels := map[string][]string{"process_cpu_seconds_total": nil, "process_resident_memory_bytes": nil, "go_goroutines": nil}
+	for name := range labels { // of the library
+		labels[name] = []string{"instance"}
+	}
 	for _, d := range metrics.Definitions() {
 		names := []string{d.Name}
 		if d.Kind == metrics.Histogram {

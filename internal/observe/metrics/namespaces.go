@@ -68,9 +68,6 @@ func (m *Metrics) PassedOver(count func() int) {
 
 // Namespaces returns hooks for a namespace controller and its deleter.
 func (m *Metrics) Namespaces() *nsctl.Trace {
-	phases := newChildren(func(phase nsctl.Phase) prometheus.Observer {
-		return m.histogram(deletionPhase, string(phase))
-	})
 	return &nsctl.Trace{
 		PassContext: m.passes.begin,
 		Discovered: func(_ string, _ int, err error) {
@@ -93,7 +90,9 @@ func (m *Metrics) Namespaces() *nsctl.Trace {
 			}
 			m.counter(finalizationsTotal, result).Inc()
 		},
-		PhaseDone: func(_ string, phase nsctl.Phase, took time.Duration) { phases.of(phase).Observe(took.Seconds()) },
+		PhaseDone: func(_ string, phase nsctl.Phase, took time.Duration) {
+			m.histogram(deletionPhase, string(phase)).Observe(took.Seconds())
+		},
 		PassStuck: func(_ string, running time.Duration, _ int) {
 			if running <= controller.StuckAfter { // the hook is called again and again
 				m.counter(passesStuck).Inc()

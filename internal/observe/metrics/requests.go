@@ -6,61 +6,38 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"orrery/restclient"
 )
-
-// attempt is the key of a counter of requests within one host.
-type attempt struct {
-	code   int
-	method string
-}
 
 // noAnswer is Kubernetes' code label for a request without an answer.
 const noAnswer = "<error>"
 
-func (a attempt) codeLabel() string {
-	if a.code == 0 {
-		return noAnswer
-	}
-	return strconv.Itoa(a.code)
-}
-
 // Requests returns hooks for a client of the server at that address.
 func (m *Metrics) Requests(server string) *restclient.Trace {
 	host := hostOf(server)
-	counters := func(d *Definition) *children[attempt, prometheus.Counter] {
-		return newChildren(func(a attempt) prometheus.Counter { return m.counter(d, a.codeLabel(), a.method, host) })
-	}
-	histograms := func(d *Definition) *children[string, prometheus.Observer] {
-		return newChildren(func(method string) prometheus.Observer { return m.histogram(d, method, host) })
-	}
-	total, retries := counters(requestsTotal), counters(requestRetries)
-	duration, limited := histograms(requestDuration), histograms(rateLimiterDuration)
-	sent, received := histograms(requestSize), histograms(responseSize)
-
 	return &restclient.Trace{
 		RequestDone: func(info restclient.RequestInfo, result restclient.RequestResult) {
-			method := methodLabel(info.Method)
-			key := attempt{code: result.Code, method: method}
-			total.of(key).Inc()
+			code, method := noAnswer, methodLabel(info.Method)
+			if result.Code != 0 {
+				code = strconv.Itoa(result.Code)
+			}
+			m.counter(requestsTotal, code, method, host).Inc()
 			if info.Attempt > 1 {
-				retries.of(key).Inc()
+				m.counter(requestRetries, code, method, host).Inc()
 			}
 			if result.Limited {
-				limited.of(method).Observe(result.Waited.Seconds())
+				m.histogram(rateLimiterDuration, method, host).Observe(result.Waited.Seconds())
 			}
 			if info.Verb != "watch" {
-				sent.of(method).Observe(float64(result.Sent))
+				m.histogram(requestSize, method, host).Observe(float64(result.Sent))
 			}
 			m.passes.requested(info.Origin)
 		},
 		Finished: func(info restclient.RequestInfo, result restclient.RequestResult) {
 			method := methodLabel(info.Method)
-			duration.of(method).Observe(result.Duration.Seconds())
+			m.histogram(requestDuration, method, host).Observe(result.Duration.Seconds())
 			if result.Code != 0 {
-				received.of(method).Observe(float64(result.Received))
+				m.histogram(responseSize, method, host).Observe(float64(result.Received))
 			}
 		},
 	}

@@ -21,7 +21,7 @@ func newValues() *values {
 }
 
 // counter, gauge and histogram return the value of a metric for these labels, and create it if
-// needed. They lock and allocate; code that runs for each request caches the result, see children.
+// needed. They lock and allocate; code that runs for each event of a queue keeps the result.
 func (v *values) counter(d *Definition, labels ...string) prometheus.Counter {
 	return family(v, d, func() *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help}, d.Labels)
@@ -70,33 +70,4 @@ func readable(labels []string) []string {
 		labels[i] = strings.ToValidUTF8(label, "\uFFFD")
 	}
 	return labels
-}
-
-// children caches the values of one metric by a comparable key. Looking one up by its labels
-// allocates, which is too much for each request.
-type children[K comparable, M any] struct {
-	make func(K) M
-
-	mu    sync.RWMutex
-	known map[K]M // guarded by mu
-}
-
-func newChildren[K comparable, M any](make func(K) M) *children[K, M] {
-	return &children[K, M]{make: make, known: map[K]M{}}
-}
-
-func (c *children[K, M]) of(key K) M {
-	c.mu.RLock()
-	child, ok := c.known[key]
-	c.mu.RUnlock()
-	if ok {
-		return child
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if child, ok = c.known[key]; !ok {
-		child = c.make(key)
-		c.known[key] = child
-	}
-	return child
 }
