@@ -315,7 +315,7 @@ func TestWhatAClusterSaysDoesNotReachTheTerminalAsItIs(t *testing.T) {
 		kind := api.TypeMeta{Kind: "Status", APIVersion: "v1"}
 		_ = json.NewEncoder(w).Encode(api.Status{TypeMeta: kind, Status: "Failure", Code: 400, Message: hostile})
 	}))
-	for _, args := range [][]string{{"status"}, {"run"}, {"run", "--log-format", "json", "-v3"}, {"why", "shop"}} {
+	for _, args := range [][]string{{"status"}, {"run"}, {"run", "--log-format", "json", "-v2"}, {"why", "shop"}} {
 		_, stdout, stderr := orrery(t, append(args, "--kubeconfig", writeKubeconfig(t, refused, "{}"))...)
 		safe(t, stdout+stderr)
 		assert.Contains(t, stderr, "over", "%v: it is shown", args)

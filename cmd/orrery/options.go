@@ -76,8 +76,8 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	o.page.AddTo(flags)
 	flags.BoolVar(&o.events, "events", true, "record Kubernetes Events; without the right to create Events, none are recorded")
 
-	flags.StringVar(&o.logFormat, "log-format", string(logs.Text), "text (or console) or json")
-	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 passes and retries, 2 requests and watches, 3 events and queue")
+	flags.StringVar(&o.logFormat, "log-format", string(logs.Text), "text or json")
+	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 passes and retries, 2 requests and watches")
 }
 
 // check rejects invalid values.

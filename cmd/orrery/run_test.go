@@ -178,7 +178,7 @@ func TestABrokenPipeEndsTheRunInOrder(t *testing.T) {
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	defer writer.Close()
-	_, ended := startOrrery(t, writer, "--kubeconfig", writeKubeconfig(t, url, "{}"), "-v3")
+	_, ended := startOrrery(t, writer, "--kubeconfig", writeKubeconfig(t, url, "{}"), "-v2")
 	_, err = reader.Read(make([]byte, 1))
 	require.NoError(t, err)
 	require.NoError(t, reader.Close())
@@ -231,7 +231,7 @@ func TestRunGoesOnWhenItsLogCannotBeWritten(t *testing.T) {
 	defer close(blocked.forever)
 	for name, stderr := range map[string]io.Writer{"full disk": full, "no reader": blocked} {
 		for _, format := range []string{"text", "json"} {
-			stop, ended := startWatching(t, stderr, "-v3", "--log-format", format, "--metrics-port=0")
+			stop, ended := startWatching(t, stderr, "-v2", "--log-format", format, "--metrics-port=0")
 			stop()
 			assert.NoError(t, <-ended, "%s, %s", name, format)
 		}

@@ -17,7 +17,8 @@
 // The logger puts it into the context of the pass (nsctl.Trace.PassContext, restclient.WithOrigin).
 //
 // Without -v, changes and failures are logged, the same text of a namespace once a minute. -v=1
-// adds passes and retries, -v=2 requests, lists and watches, -v=3 events and queue operations.
+// adds passes and retries, -v=2 requests, lists and watches. A recording of package trace has what
+// every gear does.
 //
 // # Goroutines
 //

@@ -2,11 +2,12 @@ package logs
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 
@@ -93,51 +94,23 @@ func withoutSecret(line, secret []byte) []byte {
 	return changed(line, func(text []byte) []byte { return bytes.ReplaceAll(text, secret, redacted) })
 }
 
-const (
-	// longestText is how many bytes of one string are logged, which is more than an object of the
-	// cluster needs to say what is wrong with it.
-	longestText = 16 << 10
-	// longestLine is how many bytes all strings of a line may have before the others are cut to
-	// shortText. The sink must have room for it.
-	longestLine = 64 << 10
-	shortText   = 256
-)
+// longestText is how many bytes of one string are logged, which is more than an object of the
+// cluster needs to say what is wrong with it. The sink must have room for several such strings.
+const longestText = 16 << 10
 
-// shortened returns a line whose long strings are cut, at longestText or earlier. A cut string ends
-// with its length.
+// shortened returns a line whose long strings are cut. A cut string ends with its length.
 func shortened(line []byte) []byte {
 	if len(line) <= longestText {
 		return line
 	}
-	left := longestLine
 	return changed(line, func(text []byte) []byte {
-		end := cutAt(text, max(shortText, min(left, longestText)))
-		left -= end
-		if end == len(text) {
+		var plain string
+		if len(text) <= longestText || json.Unmarshal(fmt.Appendf(nil, `"%s"`, text), &plain) != nil {
 			return text
 		}
-		return fmt.Appendf(bytes.Clone(text[:end]), "... (%d bytes)", len(text))
+		short := strings.ToValidUTF8(plain[:min(len(plain), longestText)], "")
+		return fmt.Appendf(inJSON(short), "... (%d bytes)", len(plain))
 	})
-}
-
-// cutAt returns the largest index up to limit that is between two characters of a JSON string.
-func cutAt(text []byte, limit int) int {
-	if len(text) <= limit {
-		return len(text)
-	}
-	for i := 0; ; {
-		_, size := utf8.DecodeRune(text[i:])
-		if text[i] == '\\' {
-			size = len(`\n`)
-			if text[i+1] == 'u' {
-				size = len(`\u0000`)
-			}
-		}
-		if i+size > limit {
-			return i
-		}
-		i += size
-	}
 }
 
 // changed returns a line, which is a JSON object, with change applied to all strings that are not

@@ -33,12 +33,12 @@ func (l *Logger) Informer() *informer.Trace {
 				Dur("running_s", rounded(s.Running)).Int("pending", s.Pending).Msg("handler does not return")
 		},
 		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, _ any) {
-			if l.panics.due(h.Informer + " " + h.Handler + " " + kind.String()) {
+			if l.recent.due(h.Informer + " " + h.Handler + " " + kind.String()) {
 				l.Error().Str("informer", h.Informer).Str("handler", h.Handler).Stringer("event", kind).Str("key", key).Msg("handler panicked")
 			}
 		},
 		ProcessError: func(name string, err *informer.ProcessError) {
-			if l.panics.due(name + " " + err.Error()) {
+			if l.recent.due(name + " " + err.Error()) {
 				l.Error().Str("informer", name).Err(err).Msg("event could not be applied")
 			}
 		},
@@ -46,12 +46,7 @@ func (l *Logger) Informer() *informer.Trace {
 			// The error contains the object, which a log must not show.
 			l.Error().Str("informer", name).Str("key", err.Key).Msg("an object of the store was changed")
 		},
-		Distributed: l.distributed,
 	}
-}
-
-func (l *Logger) distributed(e informer.EventInfo, listeners int) {
-	l.At(verbosityEvents).Stringer("event", e.Kind).Str("key", e.Key).Int("handlers", listeners).Msg("event distributed")
 }
 
 // Reflector returns hooks that log the list-watch of an informer.
@@ -142,10 +137,7 @@ func (l *Logger) Election() *leaderelection.Trace {
 			}
 			line.Msg("became leader")
 		},
-		Renewed: func(took time.Duration) {
-			told = ""
-			l.At(verbosityEvents).Dur("took_s", rounded(took)).Msg("renewed the Lease")
-		},
+		Renewed: func(time.Duration) { told = "" },
 		Failed: func(err error, leading bool) {
 			if text := fmt.Sprint(err); text != told {
 				told = text

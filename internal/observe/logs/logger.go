@@ -26,11 +26,8 @@ const (
 	JSON Format = "json"
 )
 
-// ParseFormat parses the value of --log-format. "console" is an alias of text.
+// ParseFormat parses the value of --log-format.
 func ParseFormat(s string) (Format, error) {
-	if s == "console" {
-		return Text, nil
-	}
 	if format := Format(s); slices.Contains([]Format{Text, JSON}, format) {
 		return format, nil
 	}
@@ -41,7 +38,6 @@ func ParseFormat(s string) (Format, error) {
 const (
 	verbosityPasses   = 1
 	verbosityRequests = 2
-	verbosityEvents   = 3
 )
 
 // Config is what a logger needs. Writer is required.
@@ -64,10 +60,10 @@ type Logger struct {
 	secrets   *secrets
 	sink      *sink        // nil: lines are written by the goroutine that logs them
 	filled    *atomic.Bool // a store has been filled: the start is over
-	// panics lets the same one pass once a minute. A handler that panics does so for every event,
-	// which may be thousands a second; the metric orrery_listener_panics_total counts them. A queue
-	// that panics does so without end.
-	panics *recent
+	// recent lets the same panic or warning pass once a minute. A handler that panics does so for
+	// every event, which may be thousands a second; the metric orrery_listener_panics_total counts
+	// them. A queue that panics does so without end.
+	recent *recent
 }
 
 // New returns a logger that writes each line on the goroutine that logs it, however long that
@@ -82,7 +78,7 @@ func newLogger(config Config) *Logger {
 	hidden := &secrets{}
 	return &Logger{
 		zero: zeroLogger(config, hidden), verbosity: config.Verbosity, passes: newReconciles(),
-		secrets: hidden, filled: &atomic.Bool{}, panics: &recent{},
+		secrets: hidden, filled: &atomic.Bool{}, recent: &recent{},
 	}
 }
 
@@ -130,25 +126,15 @@ func zeroLogger(config Config, hidden *secrets) zerolog.Logger {
 			NoColor:          !config.Color,
 			TimeFormat:       "15:04:05.000",
 			FieldsOrder:      fieldsFirst,
-			FormatLevel: func(level any) string {
-				return paint(fmt.Sprintf("%-5s", strings.ToUpper(fmt.Sprint(level))), fmt.Sprint(level), config.Color)
-			},
 		}
 	}
 	return zerolog.New(hider{writer, hidden}).With().Timestamp().Logger()
 }
 
 // fieldsFirst is the order of the first fields in a line of text; the others follow by name.
-var fieldsFirst = []string{reconcileID, "namespace", "informer", "controller", "queue", "key", "resource", "method", "path", "code", "condition", "reason", "detail", zerolog.ErrorFieldName}
-
-// levelColors are colours of a terminal (ECMA-48), by level.
-var levelColors = map[string]string{"debug": "90", "info": "32", "warn": "33", "error": "31"}
-
-func paint(text, level string, color bool) string {
-	if !color || levelColors[level] == "" {
-		return text
-	}
-	return "\x1b[" + levelColors[level] + "m" + text + "\x1b[0m"
+var fieldsFirst = []string{
+	reconcileID, "namespace", "informer", "controller", "queue", "key", "resource", "method", "path", "code",
+	"condition", "reason", "detail", zerolog.ErrorFieldName,
 }
 
 // rounded rounds a duration for people: to milliseconds, or a short one to microseconds.
@@ -180,6 +166,9 @@ func (l *Logger) At(verbosity int) *zerolog.Event {
 func init() {
 	zerolog.TimeFieldFormat = time.RFC3339Nano
 	zerolog.DurationFieldUnit = time.Second
+	for level := range zerolog.FormattedLevels {
+		zerolog.FormattedLevels[level] = fmt.Sprintf("%-5s", strings.ToUpper(level.String()))
+	}
 	// Errors may quote a secret in malformed input.
 	zerolog.ErrorMarshalFunc = func(err error) any {
 		if err == nil {

@@ -2,7 +2,6 @@ package logs_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,11 +20,9 @@ import (
 	"orrery/controller"
 	"orrery/controller/leaderelection"
 	"orrery/informer"
-	"orrery/informer/informertest"
 	"orrery/informer/reflector"
 	"orrery/internal/observe/logs"
 	"orrery/nsctl"
-	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -66,111 +63,13 @@ func namespace(name string) *api.Namespace {
 }
 
 func TestParseFormat(t *testing.T) {
-	for name, want := range map[string]logs.Format{"text": logs.Text, "json": logs.JSON, "console": logs.Text} {
+	for name, want := range map[string]logs.Format{"text": logs.Text, "json": logs.JSON} {
 		format, err := logs.ParseFormat(name)
 		require.NoError(t, err)
 		assert.Equal(t, want, format, name)
 	}
 	_, err := logs.ParseFormat("")
 	assert.ErrorContains(t, err, "use text or json")
-}
-
-func TestTextIsOnePlainLine(t *testing.T) {
-	var out bytes.Buffer
-	logger := logs.New(logs.Config{Writer: &out})
-	logger.Info().Str("namespace", "a").Msg("namespace finalized")
-	line := out.String()
-	assert.True(t, strings.HasSuffix(line, "INFO  namespace finalized namespace=a\n"), line)
-	assert.NotContains(t, line, "\x1b", "no colours unless asked for")
-	out.Reset()
-	logs.New(logs.Config{Writer: &out, Color: true}).Info().Str("namespace", "a").Msg("x")
-	assert.Contains(t, out.String(), "\x1b")
-}
-
-// What stories tell without -v, and how many lines they have with it.
-func TestHowMuchTheLogSays(t *testing.T) {
-	const secret = "the-content-of-an-object"
-	refused := errors.New("refused")
-	for name, c := range map[string]struct {
-		story func(log)
-		want  []string
-		more  map[int]int // lines by verbosity
-	}{
-		"a deletion": {func(l log) {
-			trace := l.Namespaces()
-			trace.Enqueued(namespace("a"), 5*time.Second)
-			trace.Enqueued(namespace("a"), 5*time.Second)
-			trace.PassStarted("a")
-			trace.Discovered("a", 30, nil)
-			trace.TypeDeleted("a", api.PodsResource, 2, nil)
-			trace.TypeDeleted("a", api.PodsResource, 0, nil)
-			trace.TypeDeleted("a", api.PodsResource, 0, refused)
-			trace.ConditionsUpdated("a", []api.NamespaceCondition{
-				{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "Some", Message: "pods"},
-				{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse},
-			})
-			trace.PassDone("a", time.Second, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
-			trace.Conflict("a", errors.New("modified"))
-			trace.ConditionsFailed("a", errors.New("forbidden"))
-			trace.PassDone("a", time.Second, 3, refused)
-			trace.Discovered("a", 30, errors.New("a group is down"))
-			trace.Finalized("a", refused)
-			trace.Finalized("a", nil)
-			trace.PassDone("a", time.Second, 0, nil)
-			trace.Enqueued(namespace("a"), 5*time.Second)
-		}, []string{
-			"namespace is being deleted", "condition holds", "content remains and needs time",
-			"cannot report conditions", "pass failed, retrying", "namespace finalized",
-		}, map[int]int{1: 16, 3: 17}},
-		"requests, of which a warning is repeated": {func(l log) {
-			trace := l.Requests()
-			info := restclient.RequestInfo{Method: "GET", Path: "/api/v1/namespaces", Attempt: 1}
-			trace.RequestDone(info, restclient.RequestResult{Code: 200, Duration: time.Millisecond})
-			trace.RequestDone(info, restclient.RequestResult{Err: errors.New("gone")})
-			trace.Retry(info, time.Second, errors.New("429"))
-			trace.Throttled(info, time.Millisecond)
-			trace.Throttled(info, 2*time.Second)
-			for range 3 {
-				trace.Warning(restclient.Warning{Code: 299, Text: "v1 Endpoints is deprecated", Origin: "pass-1"})
-			}
-			trace.Warning(restclient.Warning{Text: "the certificate is not verified"})
-		}, []string{
-			"request waited for the client's own rate limit, see --kube-api-qps", "the connection is not safe",
-		}, map[int]int{1: 4, 2: 6}},
-		"the trouble of an informer": {func(l log) {
-			trace := l.Informer()
-			handler := informer.HandlerInfo{Informer: "pods", Handler: "h"}
-			trace.HandlerSynced(handler)
-			trace.HandlerSynced(handler)
-			trace.HandlerLagging(handler, 1024)
-			trace.HandlerPanicked(handler, informer.EventUpdate, "a/b", secret)
-			trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
-			trace.Mutated("pods", &informer.MutationError{Key: "a/b", Was: secret, Is: secret})
-			trace.Distributed(informer.EventInfo{Kind: informer.EventAdd, Key: "a/b"}, 1)
-			list := l.Reflector("pods")
-			list.Listed(reflector.ListInfo{Items: 3})
-			list.StreamingListAbandoned(refused)
-			list.WatchStarted(api.ListOptions{ResourceVersion: "7"})
-			list.WatchEnded(reflector.WatchInfo{Err: io.EOF})
-			list.WatchEnded(reflector.WatchInfo{Err: errors.New("reset")})
-			list.BackOff(time.Second, errors.New("unreachable"))
-			list.Expired("7", errors.New("too old"))
-			list.IdleTimeout(time.Minute)
-			list.StoreFailed(&reflector.StoreError{Err: errors.New("closed")})
-		}, []string{
-			"store is filled", "handler cannot keep up", "handler panicked", "event could not be applied",
-			"an object of the store was changed", "list-watch failed, retrying", "event could not be queued",
-		}, map[int]int{3: 15}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.want, messages(lines(t, 0, c.story)))
-			for verbosity, want := range c.more {
-				all := lines(t, verbosity, c.story)
-				assert.Len(t, all, want, "-v=%d", verbosity)
-				assert.NotContains(t, fmt.Sprint(all), secret, "a log never holds the content of objects")
-			}
-		})
-	}
 }
 
 const slowStart = "still waiting for an answer of the API server"
@@ -208,19 +107,75 @@ func TestWhatTheLogSays(t *testing.T) {
 		trace.WouldDelete("a", api.PodsResource, nsctl.Found{}, errors.New("forbidden"))
 	}
 	isExpired := func(l log) { l.Reflector("namespaces").BackOff(time.Second, expired) }
-	work := func(l log) {
-		trace, event := l.Queue("q", "c"), queue.Event[string]{Key: "a"}
-		trace.Added(event)
-		trace.Delayed(event, time.Second)
-		trace.Retried("a", 2, time.Second)
-		trace.Got(event, time.Second)
-		trace.Done(event, time.Second)
-	}
 	for name, c := range map[string]struct {
 		verbosity int
 		story     func(log)
 		want      []string
 	}{
+		"a deletion": {0, func(l log) {
+			trace := l.Namespaces()
+			trace.Enqueued(namespace("a"), 5*time.Second)
+			trace.Enqueued(namespace("a"), 5*time.Second)
+			trace.PassStarted("a")
+			trace.Discovered("a", 30, nil)
+			trace.TypeDeleted("a", api.PodsResource, 2, nil)
+			trace.TypeDeleted("a", api.PodsResource, 0, nil)
+			trace.TypeDeleted("a", api.PodsResource, 0, refused)
+			trace.ConditionsUpdated("a", []api.NamespaceCondition{
+				{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "Some", Message: "pods"},
+				{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse},
+			})
+			trace.PassDone("a", time.Second, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
+			trace.Conflict("a", errors.New("modified"))
+			trace.ConditionsFailed("a", errors.New("forbidden"))
+			trace.PassDone("a", time.Second, 3, refused)
+			trace.Discovered("a", 30, errors.New("a group is down"))
+			trace.Finalized("a", refused)
+			trace.Finalized("a", nil)
+			trace.PassDone("a", time.Second, 0, nil)
+			trace.Enqueued(namespace("a"), 5*time.Second)
+		}, []string{
+			"namespace is being deleted", "condition holds", "content remains and needs time",
+			"cannot report conditions", "pass failed, retrying", "namespace finalized",
+		}},
+		"requests, of which a warning is repeated": {0, func(l log) {
+			trace := l.Requests()
+			info := restclient.RequestInfo{Method: "GET", Path: "/api/v1/namespaces", Attempt: 1}
+			trace.RequestDone(info, restclient.RequestResult{Code: 200, Duration: time.Millisecond})
+			trace.RequestDone(info, restclient.RequestResult{Err: errors.New("gone")})
+			trace.Retry(info, time.Second, errors.New("429"))
+			trace.Throttled(info, time.Millisecond)
+			trace.Throttled(info, 2*time.Second)
+			for range 3 {
+				trace.Warning(restclient.Warning{Code: 299, Text: "v1 Endpoints is deprecated", Origin: "pass-1"})
+			}
+			trace.Warning(restclient.Warning{Text: "the certificate is not verified"})
+		}, []string{
+			"request waited for the client's own rate limit, see --kube-api-qps", "the connection is not safe",
+		}},
+		"the trouble of an informer": {0, func(l log) {
+			trace := l.Informer()
+			handler := informer.HandlerInfo{Informer: "pods", Handler: "h"}
+			trace.HandlerSynced(handler)
+			trace.HandlerSynced(handler)
+			trace.HandlerLagging(handler, 1024)
+			trace.HandlerPanicked(handler, informer.EventUpdate, "a/b", nil)
+			trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
+			trace.Mutated("pods", &informer.MutationError{Key: "a/b", Was: secret, Is: secret})
+			list := l.Reflector("pods")
+			list.Listed(reflector.ListInfo{Items: 3})
+			list.StreamingListAbandoned(refused)
+			list.WatchStarted(api.ListOptions{ResourceVersion: "7"})
+			list.WatchEnded(reflector.WatchInfo{Err: io.EOF})
+			list.WatchEnded(reflector.WatchInfo{Err: errors.New("reset")})
+			list.BackOff(time.Second, errors.New("unreachable"))
+			list.Expired("7", errors.New("too old"))
+			list.IdleTimeout(time.Minute)
+			list.StoreFailed(&reflector.StoreError{Err: errors.New("closed")})
+		}, []string{
+			"store is filled", "handler cannot keep up", "handler panicked", "event could not be applied",
+			"an object of the store was changed", "list-watch failed, retrying", "event could not be queued",
+		}},
 		"why a namespace hangs, once after a restart or a takeover": {0, func(l log) {
 			trace := l.Namespaces()
 			trace.Enqueued(namespace("a"), 0)
@@ -304,10 +259,7 @@ func TestWhatTheLogSays(t *testing.T) {
 			trace.RequestStart(quick)
 			time.Sleep(time.Minute)
 		}, []string{slowStart, slowStart, "store is filled"}},
-		"retries of a queue with -v1": {1, work, []string{"retry planned"}},
-		"all of a queue with -v3": {3, work, []string{
-			"queued", "delayed", "retry planned", "taken by a worker", "done",
-		}},
+		"retries of a queue with -v1": {1, func(l log) { l.Queue("q", "c").Retried("a", 2, time.Second) }, []string{"retry planned"}},
 		"the same report once a minute": {0, func(l log) {
 			trace := l.Namespaces()
 			trace.Enqueued(namespace("a"), 0)
@@ -399,6 +351,14 @@ func TestWhatALineHas(t *testing.T) {
 			found := nsctl.Found{ToDelete: 4, Held: 2, Names: make([]string, 6)}
 			l.Namespaces().WouldDelete("a", api.PodsResource, found, nil)
 		}, []string{"INFO  dry run: would delete namespace=a resource=pods behind_pods=0 ending=0 held=2 items=4"}},
+		{0, func(l log) {
+			l.Informer().HandlerStuck(informer.StuckHandler{
+				HandlerInfo: informer.HandlerInfo{Informer: "pods", Handler: "hangs"},
+				Event:       informer.EventAdd, Key: "a", Running: 32 * time.Minute, Pending: 3,
+			})
+		}, []string{
+			"WARN  handler does not return informer=pods key=a event=add handler=hangs pending=3 running_s=1920",
+		}},
 		{0, func(l log) { // the last line of the run says why
 			l.Election().Lost(&leaderelection.LostError{Lease: "kube-system/orrery"})
 		}, []string{"WARN  lost leadership, stopping at once"}},
@@ -546,39 +506,6 @@ func TestAnOutageIsLoggedOnceAMinute(t *testing.T) {
 		assert.EqualValues(t, 121, reported[11]["attempts"])
 		assert.EqualValues(t, 600, reported[11]["after_s"])
 		assert.Len(t, lines(t, 1, story), 10*12+3)
-	})
-}
-
-// A handler hangs for an hour. The log reports the handler, its event, the time, and the backlog
-// a few times.
-func TestAHandlerThatHangsIsInTheLog(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		reported := lines(t, 0, func(l log) {
-			release := make(chan struct{})
-			source := informertest.NewNamespaceSource()
-			inf := informer.NewSharedIndexInformer(source, informer.Config[*api.Namespace]{Name: "namespaces", Trace: l.Informer()})
-			_, err := inf.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.Namespace]{
-				AddFunc: func(*api.Namespace, bool) { <-release },
-			}, informer.HandlerOptions{Name: "hangs"})
-			require.NoError(t, err)
-			ctx, cancel := context.WithCancel(context.Background())
-			done := make(chan struct{})
-			go func() { defer close(done); _ = inf.Run(ctx) }()
-			for _, name := range []string{"a", "b", "c"} {
-				synctest.Wait()
-				source.Add(informertest.Namespace(name))
-			}
-			time.Sleep(time.Hour)
-			close(release)
-			cancel()
-			<-done
-		})
-		require.Len(t, reported, 7)
-		assert.Equal(t, map[string]any{
-			"level": "warn", "message": "handler does not return", "informer": "namespaces", "handler": "hangs", "event": "add",
-			"key": "a", "running_s": 60.0, "pending": 3.0,
-		}, reported[1])
-		assert.Equal(t, 32*60.0, reported[6]["running_s"])
 	})
 }
 

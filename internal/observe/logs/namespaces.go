@@ -67,8 +67,6 @@ func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionRe
 		l.pass(namespace).Str("resource", resource.TypeName()).Err(err).Msg("deleting content failed")
 	case remaining > 0:
 		l.pass(namespace).Str("resource", resource.TypeName()).Int("remaining", remaining).Msg("content remains")
-	default:
-		l.line(l.At(verbosityEvents), namespace).Str("resource", resource.TypeName()).Msg("content is gone")
 	}
 }
 

@@ -17,56 +17,34 @@ import (
 	"orrery/restclient/api"
 )
 
-// Queue returns hooks that log the work queue of a controller. A line about a key in progress has
-// the id of its pass.
+// Queue returns hooks that log the retries of a controller's work queue, with the id of the pass.
 func (l *Logger) Queue(name, controller string) *queue.Trace[string] {
 	if l.verbosity < verbosityPasses {
 		return nil // a queue without a trace does not read the clock
 	}
 	return &queue.Trace[string]{
-		Added: func(e queue.Event[string]) {
-			l.passes.of(controller, e.Key, l.At(verbosityEvents)).Str("queue", name).Str("key", e.Key).Msg("queued")
-		},
-		Delayed: func(e queue.Event[string], wait time.Duration) {
-			l.passes.of(controller, e.Key, l.At(verbosityEvents)).Str("queue", name).Str("key", e.Key).Dur("wait_s", rounded(wait)).Msg("delayed")
-		},
 		Retried: func(key string, requeues int, wait time.Duration) {
-			l.passes.of(controller, key, l.At(verbosityPasses)).Str("queue", name).Str("key", key).Int("failures", requeues).Dur("wait_s", rounded(wait)).Msg("retry planned")
-		},
-		Got: func(e queue.Event[string], waited time.Duration) {
-			l.At(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("waited_s", rounded(waited)).Msg("taken by a worker")
-		},
-		Done: func(e queue.Event[string], worked time.Duration) {
-			l.At(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("worked_s", rounded(worked)).Msg("done")
+			l.passes.of(controller, key, l.At(verbosityPasses)).Str("queue", name).Str("key", key).
+				Int("failures", requeues).Dur("wait_s", rounded(wait)).Msg("retry planned")
 		},
 	}
 }
 
-// Events returns hooks that log whether recorded Events were sent, merged or dropped.
+// Events returns hooks that log which Events were not recorded.
 func (l *Logger) Events() *events.Trace {
 	return &events.Trace{
-		Recorded: func(ctx context.Context, event *api.Event) {
-			l.event(ctx, verbosityRequests, event).Int("count", event.Count).Msg("event recorded")
-		},
 		Dropped: func(ctx context.Context, event *api.Event, why events.Drop, err error) {
 			if why == events.DropForbidden {
 				return // logged once, by Suppressed
 			}
-			l.event(ctx, verbosityPasses, event).Str("why", string(why)).AnErr("error", err).Msg("event dropped")
+			origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Str("kind", event.InvolvedObject.Kind).
+				Str("name", event.InvolvedObject.Name).Str("reason", event.Reason).Str("why", string(why)).
+				AnErr("error", err).Msg("event dropped")
 		},
 		Suppressed: func(ctx context.Context, namespace string, err error, pause time.Duration) {
 			origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Str("in_namespace", namespace).Dur("pause_s", pause).Err(err).Msg("events are forbidden, continuing without them")
 		},
-		Retry: func(ctx context.Context, event *api.Event, err error, pause time.Duration) {
-			l.event(ctx, verbosityPasses, event).Dur("wait_s", rounded(pause)).Err(err).Msg("sending the event failed, retrying")
-		},
 	}
-}
-
-// event starts a line about an Event.
-func (l *Logger) event(ctx context.Context, verbosity int, event *api.Event) *zerolog.Event {
-	return origin(restclient.OriginOf(ctx), l.At(verbosity)).Str("kind", event.InvolvedObject.Kind).
-		Str("name", event.InvolvedObject.Name).Str("reason", event.Reason)
 }
 
 // reconcileID is the field with the pass that a line belongs to.

@@ -37,43 +37,20 @@ func (l *Logger) Requests() *restclient.Trace {
 				origin(info.Origin, l.Warn()).Str("method", info.Method).Str("path", info.Path).Dur("waited_s", rounded(wait)).Msg("request waited for the client's own rate limit, see --kube-api-qps")
 			}
 		},
-		Warning: (&warningLog{Logger: l, reported: map[string]bool{}}).warn,
+		Warning: l.warned,
 	}
 }
 
-// manyWarnings is how many warnings are remembered. After that many different ones, warnings are
-// repeated.
-const manyWarnings = 1000
-
-// warningLog logs each warning once, because a server repeats it with every request.
-type warningLog struct {
-	*Logger
-
-	mu       sync.Mutex
-	reported map[string]bool // guarded by mu
-}
-
-func (l *warningLog) warn(warning restclient.Warning) {
+// warned logs a warning of the API server, or of the client itself. A server repeats its warnings
+// with every request.
+func (l *Logger) warned(warning restclient.Warning) {
 	switch {
-	case !l.isNew(warning.Text):
+	case !l.recent.due(warning.Text):
 	case warning.Code == 0: // the client's own
 		l.Warn().Str("warning", warning.Text).Msg("the connection is not safe")
 	default: // mostly of deprecated types, which an operator cannot change
 		origin(warning.Origin, l.At(verbosityPasses)).Str("warning", warning.Text).Msg("the API server warns")
 	}
-}
-
-func (l *warningLog) isNew(text string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.reported[text] {
-		return false
-	}
-	if len(l.reported) >= manyWarnings {
-		clear(l.reported)
-	}
-	l.reported[text] = true
-	return true
 }
 
 // slowNotice is how long a request may take at the start before a line says so: without one, a

@@ -15,7 +15,7 @@ import (
 const repeatEvery = time.Minute
 
 // manyTexts bounds what one recent remembers. One with more texts than that forgets all of them.
-const manyTexts = 16
+const manyTexts = 100
 
 // recent holds what was logged in the last minute, by text. The zero value is empty. Its methods
 // may be called from any goroutine.
@@ -166,7 +166,7 @@ func (s *stories) forgetLocked() {
 // Panic logs a panic that the program has survived, with its stack: one from the same place once a
 // minute. name must not hold the content of objects.
 func (l *Logger) Panic(name string, stack []byte) {
-	if l.panics.due(name + placesIn(stack)) {
+	if l.recent.due(name + placesIn(stack)) {
 		l.Error().Str("panic", name).Bytes("stack", stack).Msg("panic in this program, continuing")
 	}
 }
