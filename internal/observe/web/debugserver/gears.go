@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"reflect"
@@ -16,52 +17,44 @@ import (
 // added.
 type gears struct{ named[func() any] }
 
-// with returns the object with one more gear; "informer/pods" is the member "pods" of the member
-// "informer".
-func (o object) with(name string, value any) object {
-	group, rest, nested := strings.Cut(name, "/")
-	if !nested {
-		return append(o, member{name, value})
-	}
-	for i, m := range o {
-		if inner, ok := m.value.(object); ok && m.name == group {
-			o[i].value = inner.with(rest, value)
-			return o
-		}
-	}
-	return append(o, member{group, object{}.with(rest, value)})
-}
-
 func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	longest := longestList
 	if query.Has("all") {
 		longest = math.MaxInt
 	}
-	shown := object{}
+	shown := map[string]any{}
 	var names []string
 	for _, gear := range g.all() {
 		names = append(names, gear.name)
-		if !query.Has("gear") || query.Get("gear") == gear.name || strings.HasPrefix(gear.name, query.Get("gear")+"/") {
-			shown = shown.with(gear.name, plain(gear.call(), longest))
+		if query.Has("gear") && query.Get("gear") != gear.name && !strings.HasPrefix(gear.name, query.Get("gear")+"/") {
+			continue
 		}
+		group, name, isNested := strings.Cut(gear.name, "/")
+		into := shown
+		if isNested {
+			into, _ = shown[group].(map[string]any)
+			if into == nil {
+				into = map[string]any{}
+				shown[group] = into
+			}
+			group = name
+		}
+		into[group] = plain(gear.call(), longest)
 	}
 	if query.Has("gear") && len(shown) == 0 {
 		sendText(w, http.StatusNotFound, "there is no gear of that name; there is: "+strings.Join(names, ", ")+"\n")
 		return
 	}
-	text, err := json.Marshal(shown)
-	if err != nil {
+	var answer bytes.Buffer
+	encoder := json.NewEncoder(&answer)
+	if query.Has("pretty") {
+		encoder.SetIndent("", "  ")
+	}
+	if err := encoder.Encode(shown); err != nil {
 		sendText(w, http.StatusInternalServerError, fmt.Sprintf("this cannot be shown: %v\n", err))
 		return
 	}
-	var answer bytes.Buffer
-	if query.Has("pretty") {
-		_ = json.Indent(&answer, text, "", "  ") // Marshal returns valid JSON
-	} else {
-		answer.Write(text)
-	}
-	answer.WriteByte('\n')
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = answer.WriteTo(w)
 }
@@ -98,7 +91,11 @@ func (p plainer) value(v reflect.Value) any {
 	case reflect.Struct:
 		return p.structure(v)
 	case reflect.Map:
-		return p.mapping(v)
+		shown := make(map[string]any, v.Len())
+		for _, key := range v.MapKeys() {
+			shown[fmt.Sprint(key.Interface())] = p.value(v.MapIndex(key))
+		}
+		return shown
 	case reflect.Slice, reflect.Array:
 		list := make([]any, v.Len())
 		for i := range list {
@@ -132,38 +129,22 @@ func ownText(v reflect.Value) (text any, ok bool) {
 }
 
 func (p plainer) structure(v reflect.Value) any {
-	shown := object{}
+	shown := map[string]any{}
 	for i := range v.NumField() {
-		field := v.Type().Field(i)
+		field, value := v.Type().Field(i), v.Field(i)
 		if !field.IsExported() {
 			continue
 		}
-		list, leftOut := p.beginning(v.Field(i))
-		value := p.value(list)
-		if inner, ok := value.(object); ok && field.Anonymous {
-			shown = append(shown, inner...)
-			continue
+		name := lowerCamel(field.Name)
+		if value.Kind() == reflect.Slice && value.Len() > p.longest {
+			shown[name+"LeftOut"] = value.Len() - p.longest
+			value = value.Slice(0, p.longest)
 		}
-		shown = append(shown, member{lowerCamel(field.Name), value})
-		if leftOut > 0 {
-			shown = append(shown, member{lowerCamel(field.Name) + "LeftOut", leftOut})
+		shown[name] = p.value(value)
+		if inner, isObject := shown[name].(map[string]any); isObject && field.Anonymous {
+			delete(shown, name)
+			maps.Copy(shown, inner)
 		}
-	}
-	return shown
-}
-
-// beginning returns the part of a list that is shown. Other values are shown completely.
-func (p plainer) beginning(v reflect.Value) (shown reflect.Value, leftOut int) {
-	if v.Kind() != reflect.Slice || v.Len() <= p.longest {
-		return v, 0
-	}
-	return v.Slice(0, p.longest), v.Len() - p.longest
-}
-
-func (p plainer) mapping(v reflect.Value) any {
-	shown := make(map[string]any, v.Len()) // encoding/json sorts the keys
-	for _, key := range v.MapKeys() {
-		shown[fmt.Sprint(key.Interface())] = p.value(v.MapIndex(key))
 	}
 	return shown
 }
@@ -179,35 +160,4 @@ func lowerCamel(name string) string {
 		runes[i] = unicode.ToLower(runes[i])
 	}
 	return string(runes)
-}
-
-// object is a JSON object that keeps the order of its members.
-type object []member
-
-type member struct {
-	name  string
-	value any
-}
-
-func (o object) MarshalJSON() ([]byte, error) {
-	var text bytes.Buffer
-	text.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			text.WriteByte(',')
-		}
-		name, err := json.Marshal(m.name)
-		if err != nil {
-			return nil, err
-		}
-		value, err := json.Marshal(m.value)
-		if err != nil {
-			return nil, err
-		}
-		text.Write(name)
-		text.WriteByte(':')
-		text.Write(value)
-	}
-	text.WriteByte('}')
-	return text.Bytes(), nil
 }

@@ -80,15 +80,6 @@ func TestHealthIsAnsweredAsKubernetesDoes(t *testing.T) {
 	}
 }
 
-func TestMetricsAreServed(t *testing.T) {
-	m := metrics.New("v7")
-	server := start(t, debugserver.Config{Metrics: m.WriteText})
-	code, body, header := ask(t, server, http.MethodGet, "/metrics")
-	assert.Equal(t, 200, code)
-	assert.Equal(t, metrics.ContentType, header.Get("Content-Type"))
-	assert.Regexp(t, `orrery_build_info{go_version="[^"]+",version="v7"} 1`, body)
-}
-
 // Only a few requests at a time may use a page that costs memory.
 func TestRequestsHaveLimits(t *testing.T) {
 	entered, release := make(chan struct{}, 100), make(chan struct{})
@@ -154,9 +145,9 @@ func TestGearsAreShownAsJSON(t *testing.T) {
 	code, body, header := ask(t, server, http.MethodGet, "/debug/orrery")
 	assert.Equal(t, 200, code)
 	assert.Equal(t, "application/json", header.Get("Content-Type"))
-	assert.Equal(t, `{"first":{"id":7,"qps":1.5,"name":"n","uidOf":{"1":"a","2":"b"},"mood":"busy",`+
-		`"lastError":"wrapped: EOF","took":"1m30s","when":"2026-01-02T03:04:05Z","never":null,"missing":null,`+
-		`"list":[{"id":1,"qps":0}],"keys":[],"do":null},"second":null}`+"\n", body)
+	assert.Equal(t, `{"first":{"do":null,"id":7,"keys":[],"lastError":"wrapped: EOF","list":[{"id":1,"qps":0}],`+
+		`"missing":null,"mood":"busy","name":"n","never":null,"qps":1.5,"took":"1m30s","uidOf":{"1":"a","2":"b"},`+
+		`"when":"2026-01-02T03:04:05Z"},"second":null}`+"\n", body)
 	assert.Equal(t, "404 there is no gear of that name; there is: first, second\n",
 		get(t, server, "/debug/orrery?gear=third"))
 	_, pretty, _ := ask(t, server, http.MethodGet, "/debug/orrery?pretty")
@@ -210,43 +201,49 @@ func TestTheIndexListsWhatThereIs(t *testing.T) {
 		assert.Contains(t, get(t, bare, path), "200 ", path)
 	}
 	assert.Equal(t, []string{"/livez", "/readyz", "/healthz", "/debug/orrery", "/debug/orrery?pretty&gear=queue"}, paths)
-	all := debugserver.Config{Title: "this program", Metrics: metrics.New("").WriteText, Profiling: true}
-	assert.Regexp(t, `(?s)^200 this program\n\n/metrics .*\n/debug/pprof/ `, get(t, start(t, all), "/"))
+	all := start(t, debugserver.Config{Title: "this program", Metrics: metrics.New("v7").WriteText, Profiling: true})
+	assert.Regexp(t, `(?s)^200 this program\n\n/metrics .*\n/debug/pprof/ `, get(t, all, "/"))
+	_, body, header := ask(t, all, http.MethodGet, "/metrics")
+	assert.Equal(t, metrics.ContentType, header.Get("Content-Type"))
+	assert.Regexp(t, `orrery_build_info{go_version="[^"]+",version="v7"} 1`, body)
 }
 
-// Profiles are served only if they were enabled.
-func TestProfilesAreServedOnDemandOnly(t *testing.T) {
-	off := start(t, debugserver.Config{})
-	for _, path := range []string{"/debug/pprof/", "/debug/pprof/goroutine", "/debug/pprof/cmdline", "/nonsense"} {
-		assert.Contains(t, get(t, off, path), "404 ", path)
-	}
-	on := start(t, debugserver.Config{Profiling: true})
-	for path, want := range map[string]string{
-		"/debug/pprof/":                  "^200 .*goroutine",
-		"/debug/pprof/goroutine?debug=1": "^200 goroutine profile: total",
-		"/debug/pprof/heap?debug=1":      "^200 heap profile",
-		"/debug/pprof/symbol":            "^200 num_symbols",
+// Profiles are served only if they were enabled. Nothing can be changed, and a page in a browser
+// whose name resolves to this machine (DNS rebinding) is refused.
+func TestWhatIsAnswered(t *testing.T) {
+	off, on := start(t, debugserver.Config{}), start(t, debugserver.Config{Profiling: true})
+	for _, c := range []struct {
+		server             *debugserver.Server
+		method, path, want string
+	}{
+		{off, "GET", "/debug/pprof/", "^404 "}, {off, "GET", "/debug/pprof/goroutine", "^404 "},
+		{off, "GET", "/debug/pprof/cmdline", "^404 "}, {off, "GET", "/nonsense", "^404 "},
+		{on, "GET", "/debug/pprof/", "^200 .*goroutine"},
+		{on, "GET", "/debug/pprof/goroutine?debug=1", "^200 goroutine profile: total"},
+		{on, "GET", "/debug/pprof/heap?debug=1", "^200 heap profile"},
+		{on, "GET", "/debug/pprof/symbol", "^200 num_symbols"},
+		{on, "POST", "/debug/pprof/symbol", "^200 "}, // the form of go tool pprof
+		{on, "HEAD", "/livez", "^200 $"},
+		{on, "POST", "/", "^405 "}, {on, "PUT", "/livez", "^405 "}, {on, "DELETE", "/debug/orrery", "^405 "},
+		{on, "PATCH", "/debug/pprof/profile", "^405 "}, {on, "PURGE", "/nonsense", "^405 "},
 	} {
-		assert.Regexp(t, "(?s)"+want, get(t, on, path), path)
-	}
-	code, _, _ := ask(t, on, http.MethodPost, "/debug/pprof/symbol")
-	assert.Equal(t, 200, code, "the form of go tool pprof")
-}
-
-func TestNothingCanBeChanged(t *testing.T) {
-	server := start(t, debugserver.Config{Profiling: true})
-	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch, "PURGE"} {
-		for _, path := range []string{"/", "/livez", "/debug/orrery", "/debug/pprof/profile", "/nonsense"} {
-			code, _, header := ask(t, server, method, path)
-			assert.Equal(t, 405, code, "%s %s", method, path)
+		code, body, header := ask(t, c.server, c.method, c.path)
+		assert.Regexp(t, "(?s)"+c.want, fmt.Sprint(code, " ", body), "%s %s", c.method, c.path)
+		if code == http.StatusMethodNotAllowed {
 			assert.Equal(t, "GET, HEAD", header.Get("Allow"))
 		}
+		assert.Equal(t, "no-store", header.Get("Cache-Control"))
+		assert.Equal(t, "nosniff", header.Get("X-Content-Type-Options"))
 	}
-	code, body, header := ask(t, server, http.MethodHead, "/livez")
-	assert.Equal(t, 200, code)
-	assert.Empty(t, body)
-	assert.Equal(t, "nosniff", header.Get("X-Content-Type-Options"))
-	assert.Equal(t, "no-store", header.Get("Cache-Control"))
+	for host, want := range map[string]int{"localhost": 200, "127.0.0.1:8081": 200, "evil.example": 403, "evil.example:8081": 403} {
+		request, err := http.NewRequest(http.MethodGet, "http://"+on.Addr()+"/debug/orrery", nil)
+		require.NoError(t, err)
+		request.Host = host
+		answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+		require.NoError(t, err)
+		answer.Body.Close()
+		assert.Equal(t, want, answer.StatusCode, host)
+	}
 }
 
 func TestAPortThatIsTaken(t *testing.T) {
@@ -294,33 +291,16 @@ func TestStopLeavesNothing(t *testing.T) {
 	again.Stop()
 }
 
-// DNS rebinding: a page in a browser whose name resolves to this machine is refused.
-func TestAnotherHostsNameIsRefused(t *testing.T) {
-	server := start(t, debugserver.Config{})
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	for host, want := range map[string]int{"localhost": 200, "127.0.0.1:8081": 200, "evil.example": 403, "evil.example:8081": 403} {
-		for _, path := range []string{"/", "/debug/orrery", "/readyz"} {
-			request, err := http.NewRequest(http.MethodGet, "http://"+server.Addr()+path, nil)
-			require.NoError(t, err)
-			request.Host = host
-			answer, err := client.Do(request)
-			require.NoError(t, err)
-			answer.Body.Close()
-			assert.Equal(t, want, answer.StatusCode, "%s %s", host, path)
-		}
-	}
-}
-
 // Several gears of a kind are one member. A request may name one or all of them.
 func TestGearsOfAKindAreShownTogether(t *testing.T) {
 	server := start(t, debugserver.Config{})
 	for _, name := range []string{"informer/pods", "gears", "informer/namespaces", "informers"} {
 		server.Show(name, func() any { return name })
 	}
+	const informers = `"informer":{"namespaces":"informer/namespaces","pods":"informer/pods"}`
 	for query, want := range map[string]string{
-		"": `{"informer":{"pods":"informer/pods","namespaces":"informer/namespaces"},"gears":"gears",` +
-			`"informers":"informers"}`,
-		"?gear=informer":            `{"informer":{"pods":"informer/pods","namespaces":"informer/namespaces"}}`,
+		"":                          `{"gears":"gears",` + informers + `,"informers":"informers"}`,
+		"?gear=informer":            `{` + informers + `}`,
 		"?gear=informer/namespaces": `{"informer":{"namespaces":"informer/namespaces"}}`,
 		"?gear=gears":               `{"gears":"gears"}`,
 	} {
