@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,10 +14,14 @@ import (
 	"orrery/internal/observe/trace/tracetest"
 )
 
+// allNames are the names of the events of all hooks.
+var allNames = append(tracetest.Names(), strings.Fields(
+	"lab.scene lab.input lab.held lab.stepped lab.released lab.chapter lab.question lab.answer")...)
+
 // randomEvents returns events of any kind in any order, with keys that meet again.
 func randomEvents(random *rand.Rand, n int) []trace.Event {
 	pick := func(all ...string) string { return all[random.IntN(len(all))] }
-	names := append(trace.Names(), "trace.lost", "trace.end", "unknown.hook")
+	names := append(slices.Clone(allNames), "trace.lost", "trace.end", "unknown.hook")
 	if random.IntN(2) == 0 { // of few hooks, so that they meet
 		few := make([]string, 6)
 		for i := range few {

@@ -2,38 +2,8 @@ package trace
 
 import (
 	"strconv"
-	"strings"
 	"time"
 )
-
-// names are the names of the events of all hooks: the gear, and its hook with a small letter at the
-// beginning. TestEveryHookIsRecorded walks the Trace structs.
-const names = `
-	reflector.stateChanged reflector.pageListed reflector.listed reflector.streamingListAbandoned
-	reflector.watchStarted reflector.event reflector.bookmark reflector.watchEnded reflector.backOff
-	reflector.expired reflector.idleTimeout reflector.resync reflector.storeFailed
-	deltafifo.queued deltafifo.deduplicated deltafifo.ignored deltafifo.canceled deltafifo.replaced
-	deltafifo.resynced deltafifo.popped deltafifo.processed deltafifo.requeued deltafifo.synced deltafifo.closed
-	indexer.added indexer.updated indexer.deleted indexer.replaced indexer.indexFailed
-	informer.started informer.stopped informer.synced informer.handlerAdded informer.handlerRemoved
-	informer.handlerEnded informer.handlerSynced informer.handlerLagging informer.handlerStuck
-	informer.handlerPanicked informer.applied informer.distributed informer.handlerQueued informer.handlerCalled
-	informer.handled informer.resyncDue informer.processError informer.mutated
-	queue.added queue.coalesced queue.refused queue.delayed queue.delayCanceled queue.delayEnded queue.got
-	queue.done queue.doneUnknown queue.retried queue.forgotten queue.shuttingDown
-	nsctl.enqueued nsctl.gone nsctl.passContext nsctl.passStarted nsctl.passDone nsctl.passStuck
-	nsctl.passPanicked nsctl.phaseStarted nsctl.phaseDone nsctl.discovered nsctl.emptinessChecked
-	nsctl.typeDeleted nsctl.wouldDelete nsctl.conflict nsctl.finalized nsctl.conditionsUpdated
-	nsctl.conditionsFailed
-	restclient.requestStart restclient.requestDone restclient.retry restclient.throttled restclient.finished
-	restclient.warning restclient.watchOpened restclient.watchClosed
-	leaderelection.acquired leaderelection.renewed leaderelection.slowPath leaderelection.failed
-	leaderelection.lost leaderelection.released leaderelection.newLeader leaderelection.watchFailed
-	lab.scene lab.input lab.held lab.stepped lab.released lab.chapter lab.question lab.answer
-`
-
-// Names returns the names of the events of all hooks.
-func Names() []string { return strings.Fields(names) }
 
 // event returns the event of a record at a time, without its number and causes.
 func (r *record) event(at int64) *Event {

@@ -6,9 +6,50 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
+	"strings"
 
 	"orrery/internal/observe/trace"
+	"orrery/restclient/api"
 )
+
+// Hooks returns the hooks of a Recorder by the names of their events: the gear, and its hook with a
+// small letter at the beginning. One that is not recorded is nil.
+func Hooks(r *trace.Recorder) map[string]reflect.Value {
+	found := map[string]reflect.Value{}
+	for gear, hooks := range map[string]any{
+		"queue": r.Queue("q"), "deltafifo": trace.FIFO[*api.Namespace](r, "i"), "indexer": r.Store("i"),
+		"informer": r.Informer("i"), "reflector": r.Reflector("i"), "nsctl": r.Namespaces(),
+		"restclient": r.Requests(), "leaderelection": r.Election(),
+	} {
+		all := reflect.ValueOf(hooks)
+		for i := range all.Type().Elem().NumField() {
+			name := all.Type().Elem().Field(i).Name
+			name = gear + "." + strings.ToLower(name[:1]) + name[1:]
+			found[name] = reflect.Zero(all.Type().Elem().Field(i).Type)
+			if !all.IsNil() {
+				found[name] = all.Elem().Field(i)
+			}
+		}
+	}
+	return found
+}
+
+// Names returns the names of the events of all gears.
+func Names() (names []string) {
+	recorder, err := trace.Start(trace.Config{})
+	if err != nil {
+		panic(err) // without a file nothing can fail
+	}
+	defer recorder.Stop("")
+	for name, hook := range Hooks(recorder) {
+		if !hook.IsNil() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // Read returns the events of a recording and the state after the last of them. It verifies what a
 // recording promises: it begins with a state, the sequence has no gaps, times do not go back, and

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io/fs"
@@ -48,29 +49,18 @@ type YourPage struct {
 //go:embed code.yaml
 var listText []byte
 
-// list has the functions by event and form, as in "queue/fast.Queue.Get". The form "" stands for
-// every form; "-" says that this form never calls the hook.
-var list = sync.OnceValue(func() (all map[string]functions) {
+// list has the functions by event and form, as in "queue/fast.Queue.Get".
+var list = sync.OnceValue(func() (all map[string]map[string]string) {
 	if err := yaml.Unmarshal(listText, &all); err != nil {
 		panic(fmt.Sprintf("code.yaml: %v", err)) // it is embedded
 	}
 	return all
 })
 
-// functions is one function for all forms, or one for each.
-type functions map[string]string
-
-// UnmarshalYAML reads a string, for all forms, or a map with one for each.
-func (f *functions) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind == yaml.ScalarNode {
-		*f = functions{"": node.Value}
-		return nil
-	}
-	return node.Decode((*map[string]string)(f))
-}
-
-// never is the function of a form that never calls the hook.
-const never = "-"
+const (
+	anyForm = "any" // stands for every form
+	never   = "-"   // is the function of a form that never calls the hook
+)
 
 // Find returns the place of each event for a set of gears, such as "fast,queue=textbook". An event
 // of a phase is named "nsctl.phaseStarted/pods". A function that the source does not declare is
@@ -83,10 +73,7 @@ func (c Code) Find(set string) (map[string]Place, error) {
 	found, packages := map[string]Place{}, map[string]map[string]Place{}
 	for event, forms := range list() {
 		gear, _, _ := strings.Cut(event, ".")
-		function, ok := forms[chosen.Form(gear)]
-		if !ok {
-			function = forms[""]
-		}
+		function := cmp.Or(forms[chosen.Form(gear)], forms[anyForm])
 		if function == "" || function == never {
 			continue
 		}

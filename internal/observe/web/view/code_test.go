@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,7 @@ import (
 
 	"orrery"
 	"orrery/controller/gears"
-	"orrery/internal/observe/trace"
+	"orrery/internal/observe/trace/tracetest"
 )
 
 // without are the gears whose events no function of the client causes.
@@ -33,12 +34,9 @@ func TestEveryEventHasAFunction(t *testing.T) {
 		for event, forms := range list() {
 			gear, _, _ := strings.Cut(event, ".")
 			name, _, _ := strings.Cut(event, "/")
-			assert.Contains(t, trace.Names(), name, "an event of code.yaml")
+			assert.Contains(t, tracetest.Names(), name, "an event of code.yaml")
 			form := chosen.Form(gear)
-			function, ok := forms[form]
-			if !ok {
-				function = forms[""]
-			}
+			function := cmp.Or(forms[form], forms[anyForm])
 			require.NotEmpty(t, function, "%s has no function in the form %s", event, form)
 			if function == never {
 				assert.NotContains(t, found, event)
@@ -56,7 +54,7 @@ func TestEveryEventHasAFunction(t *testing.T) {
 			assert.Contains(t, place.Text, lines[place.Line-1])
 			assert.Equal(t, lines[place.First-1], strings.SplitN(place.Text, "\n", 2)[0])
 		}
-		for _, event := range trace.Names() {
+		for _, event := range tracetest.Names() {
 			if gear, _, _ := strings.Cut(event, "."); !slices.Contains(without, gear) {
 				assert.Contains(t, list(), event, "code.yaml")
 			}
