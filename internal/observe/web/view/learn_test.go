@@ -99,7 +99,7 @@ func TestPageShowsTheCode(t *testing.T) {
 		assert.Equal(t, c.yours, value[string](b,
 			`[...document.querySelectorAll("[data-yours]")].map(m => m.closest("[data-box]").dataset.box).join(" ")`))
 		b.Press("[[") // the end of the run, and the end of the queue
-		b.Until(`document.querySelector(".time header").innerText.includes("event 115 of 117")`)
+		b.at(115)
 		b.focus("queue")
 		place, all := b.code()
 		assert.Regexp(t, "^"+c.place+"$", place)

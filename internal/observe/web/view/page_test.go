@@ -92,7 +92,7 @@ func TestPageShowsOneKey(t *testing.T) {
 	for range 14 {
 		b.Press("[")
 	}
-	b.Until(`document.querySelector(".time header").innerText.includes("event 103 of 117")`)
+	b.at(103)
 	b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="workers"] .key').click()`))
 	b.Until(`document.querySelectorAll(".story .chip").length === 4`)
 	assert.Equal(t, []string{"queue added", "queue got 92 µs", "queue added", "queue coalesced ×99"},
@@ -151,38 +151,31 @@ func (b *tab) dialog(keys, words string) {
 	b.closeDialog()
 }
 
+// at waits until the page shows the moment after this event.
+func (b *tab) at(event int) {
+	b.T.Helper()
+	b.Until(fmt.Sprintf(`document.querySelector(".time header").innerText.includes("event %d of")`, event))
+}
+
 func TestPageByKeyboard(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.show(replayed(t, machine(t), view.Code{}))
-	number := func() string {
-		return value[string](b, `document.querySelector(".time header").innerText.match(/event ([\d,]+) of/)[1]`)
+	arrow := func(name string, shift bool) func() {
+		return func() {
+			value[bool](b, fmt.Sprintf(`dispatchEvent(new KeyboardEvent("keydown", { key: "Arrow%s", shiftKey: %t }))`, name, shift))
+		}
 	}
-	at := func(n string) {
-		t.Helper()
-		b.Until(fmt.Sprintf(`document.querySelector(".time header").innerText.includes("event %s of")`, n))
-	}
-	assert.Equal(t, "822", number())
-	b.Press("[")
-	at("821")
-	b.Press("[[")
-	at("819")
-	b.button("›")
-	at("820")
-	b.button("‹")
-	at("819")
-	b.Press("n")
-	at("820")
-	b.Press(kb.Home)
-	at("0")
-	b.Press("]")
-	at("1")
-	b.Press("}")
-	at("101")
-	for _, c := range []struct{ key, shift, at string }{
-		{"ArrowRight", "false", "102"}, {"ArrowLeft", "false", "101"}, {"ArrowRight", "true", "201"}, {"ArrowLeft", "true", "101"},
+	press := func(keys string) func() { return func() { b.Press(keys) } }
+	for _, step := range []struct {
+		move func()
+		at   int
+	}{
+		{press(""), 822}, {press("["), 821}, {press("[["), 819}, {func() { b.button("›") }, 820},
+		{func() { b.button("‹") }, 819}, {press("n"), 820}, {press(kb.Home), 0}, {press("]"), 1}, {press("}"), 101},
+		{arrow("Right", false), 102}, {arrow("Left", false), 101}, {arrow("Right", true), 201}, {arrow("Left", true), 101},
 	} {
-		value[bool](b, fmt.Sprintf(`dispatchEvent(new KeyboardEvent("keydown", { key: %q, shiftKey: %s }))`, c.key, c.shift))
-		at(c.at)
+		step.move()
+		b.at(step.at)
 	}
 
 	for range 40 { // Tab reaches every box
@@ -204,7 +197,7 @@ func TestPageByKeyboard(t *testing.T) {
 	b.Until(`!document.querySelector("dialog")`)
 
 	b.Press(kb.End)
-	at("822")
+	b.at(822)
 	b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
 	b.Until(`document.querySelectorAll(".story .chip").length > 10`)
 	b.Press("/")
@@ -227,7 +220,7 @@ func TestPagePlays(t *testing.T) {
 	b.Until(`document.querySelector("main.page")`)
 	b.button("×16")
 	b.button("Play")
-	b.Until(`document.querySelector(".time header").innerText.includes("event 822 of 822")`)
+	b.at(822)
 	b.Until(`document.querySelector(".head button").innerText === "Play"`)
 
 	b.button("×¼")
@@ -253,24 +246,21 @@ func TestPageLiveFreezesAndEnds(t *testing.T) {
 	run.add("a")
 	mode("LIVE")
 	assert.Equal(t, "--gears fast · test", value[string](b, `document.querySelector(".head .about").title`))
-	queued("a")
-	b.button("Freeze")
-	mode("FROZEN · 0 events behind")
-	run.add("b")
-	run.add("c")
-	mode("FROZEN · 2 events behind")
-	queued("a")
-	b.button("Follow")
-	mode("LIVE")
-	queued("a b c")
-	b.Press(" ")
-	mode("FROZEN · 0 events behind")
-	b.Press("[")
-	mode("FROZEN · 1 event behind")
-	queued("a b")
-	b.Press(" ")
-	mode("LIVE")
-	queued("a b c")
+	for _, step := range []struct {
+		do           func()
+		mode, queued string
+	}{
+		{func() { b.button("Freeze") }, "FROZEN · 0 events behind", "a"},
+		{func() { run.add("b"); run.add("c") }, "FROZEN · 2 events behind", "a"},
+		{func() { b.button("Follow") }, "LIVE", "a b c"},
+		{func() { b.Press(" ") }, "FROZEN · 0 events behind", "a b c"},
+		{func() { b.Press("[") }, "FROZEN · 1 event behind", "a b"},
+		{func() { b.Press(" ") }, "LIVE", "a b c"},
+	} {
+		step.do()
+		mode(step.mode)
+		queued(step.queued)
+	}
 	run.Stop("the scene has ended")
 	mode("ENDED")
 	assert.Contains(t, value[string](b, `document.querySelector(".head").innerText`), "the scene has ended")

@@ -26,15 +26,21 @@ func recording(t *testing.T, events ...trace.Event) string {
 	lines.WriteString(stateLine(t, state))
 	for i, e := range events {
 		e.Seq, e.Time = uint64(i+1), int64(i+1)*1_000_000
-		e.Difference = state.Next(&e)
-		text, err := json.Marshal(e)
-		require.NoError(t, err)
-		lines.WriteString(string(text) + "\n")
+		lines.WriteString(eventLine(t, state, e))
 		if e.Seq%1000 == 0 {
 			lines.WriteString(stateLine(t, state))
 		}
 	}
 	return lines.String()
+}
+
+// eventLine returns the line of an event, and applies it.
+func eventLine(t *testing.T, state *trace.State, e trace.Event) string {
+	t.Helper()
+	e.Difference = state.Next(&e)
+	text, err := json.Marshal(e)
+	require.NoError(t, err)
+	return string(text) + "\n"
 }
 
 // stateLine returns the line of a whole state.
@@ -148,29 +154,13 @@ func TestPageDrawsThePassesOfAQueue(t *testing.T) {
 		e.Seq, e.Time = uint64(7+i), int64(7+i)*1_000_000
 		state.Apply(&e)
 	}
-	text += stateLine(t, state)
-	last := trace.Event{Seq: 10, Time: 10_000_000, Name: "queue.got", In: "one", Key: "d"}
-	last.Difference = state.Next(&last)
-	line, err := json.Marshal(last)
-	require.NoError(t, err)
-	text += string(line) + "\n"
+	text += stateLine(t, state) + eventLine(t, state, trace.Event{Seq: 10, Time: 10_000_000, Name: "queue.got", In: "one", Key: "d"})
 
 	b := openTab(t, 1280, 720)
 	b.show(replayed(t, []byte(text), view.Code{}) + "&lang=en")
 	assert.Contains(t, b.head(), "skipped 3")
-	type pass struct {
-		Queue    string `json:"i"`
-		Slot     int    `json:"slot"`
-		Key      string `json:"k"`
-		From, To int
-	}
-	passes := read[[]pass](b, text, `run.summary.plain().passes`)
-	for i := range passes {
-		passes[i].From /= 1_000_000
-		passes[i].To /= 1_000_000
-	}
-	want := []pass{{"one", 0, "a", 3, 9}, {"two", 0, "a", 5, 6}, {"one", 0, "c", 9, 0}, {"one", 1, "d", 10, 0}}
-	assert.Equal(t, want, passes)
+	assert.Equal(t, []string{"one 0 a 3 9", "two 0 a 5 6", "one 0 c 9 0", "one 1 d 10 0"}, read[[]string](b, text,
+		"run.summary.plain().passes.map(p => [p.i, p.slot, p.k, p.from / 1e6, (p.to ?? 0) / 1e6].join(` `))"))
 	depths := read[map[string]int](b, text,
 		`Object.fromEntries(run.summary.plain().depths.entries().map(([queue, bins]) => [queue, Math.max(...bins)]))`)
 	assert.Equal(t, map[string]int{"one": 2, "two": 1}, depths)

@@ -1,7 +1,6 @@
 package view_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,6 +83,7 @@ func ask(t *testing.T, method string, address *url.URL, header map[string]string
 
 func TestOnlyThePageIsAnswered(t *testing.T) {
 	server, run := live(t)
+	run.add("one")
 	run.Stop("done") // so that /trace ends
 	port := at(t, server, "").Port()
 	replay, err := view.Start(view.Config{Recording: func() (io.ReadCloser, error) { return os.Open(os.DevNull) }})
@@ -94,27 +94,23 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 		header              map[string]string
 		code                int
 	}{
-		"the page":              {path: "/", code: 200},
-		"a module":              {path: "/main.js", code: 200},
-		"the page, by name":     {path: "/", header: map[string]string{"Host": "localhost:1"}, code: 200},
-		"lines":                 {path: "/trace", code: 200},
-		"lines for the page":    {path: "/trace", header: map[string]string{"Origin": "http://127.0.0.1:" + port}, code: 200},
-		"no token":              {path: "/trace", token: "-", code: 403},
-		"a wrong token":         {path: "/trace", token: strings.Repeat("0", 32), code: 403},
-		"a socket, wrong token": {path: "/socket", token: "x", code: 403},
-		"another host":          {path: "/", header: map[string]string{"Host": "example.com"}, code: 403},
-		"another origin":        {path: "/trace", header: map[string]string{"Origin": "http://example.com"}, code: 403},
-		"an origin of a file":   {path: "/trace", header: map[string]string{"Origin": "null"}, code: 403},
-		"POST":                  {method: http.MethodPost, path: "/trace", code: 405},
-		"HEAD":                  {method: http.MethodHead, path: "/", code: 405},
-		"no such file":          {path: "/doc.go", code: 404},
-		"the directory":         {path: "/vendor/", code: 404},
-		"no recording":          {path: "/recording", code: 404},
-		"a recording":           {path: "replay /recording", code: 200},
-		"one without a token":   {path: "replay /recording", token: "-", code: 403},
-		"one with a wrong one":  {path: "replay /recording", token: "x", code: 403},
-		"code without a token":  {path: "/code", token: "-", code: 403},
-		"code, wrong token":     {path: "/code", token: "x", code: 403},
+		"the page":             {path: "/", code: 200},
+		"a module":             {path: "/main.js", code: 200},
+		"the page, by name":    {path: "/", header: map[string]string{"Host": "localhost:1"}, code: 200},
+		"lines for the page":   {path: "/trace", header: map[string]string{"Origin": "http://127.0.0.1:" + port}, code: 200},
+		"no token":             {path: "/trace", token: "-", code: 403},
+		"a wrong token":        {path: "/socket", token: strings.Repeat("0", 32), code: 403},
+		"another host":         {path: "/", header: map[string]string{"Host": "example.com"}, code: 403},
+		"another origin":       {path: "/trace", header: map[string]string{"Origin": "http://example.com"}, code: 403},
+		"an origin of a file":  {path: "/trace", header: map[string]string{"Origin": "null"}, code: 403},
+		"POST":                 {method: http.MethodPost, path: "/trace", code: 405},
+		"HEAD":                 {method: http.MethodHead, path: "/", code: 405},
+		"no such file":         {path: "/doc.go", code: 404},
+		"the directory":        {path: "/vendor/", code: 404},
+		"no recording":         {path: "/recording", code: 404},
+		"a recording":          {path: "replay /recording", code: 200},
+		"one without a token":  {path: "replay /recording", token: "-", code: 403},
+		"code without a token": {path: "/code", token: "-", code: 403},
 	} {
 		t.Run(name, func(t *testing.T) {
 			address := at(t, server, c.path)
@@ -138,20 +134,14 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 			}
 		})
 	}
+	_, lines, _ := ask(t, http.MethodGet, at(t, server, "/trace"), nil)
+	assert.Equal(t, []string{"header", "state", "one", "trace.end"}, keys(t, lines), "of the whole run")
 	_, html, header := ask(t, http.MethodGet, at(t, server, "/"), nil)
 	assert.NotContains(t, html, "<!--", "every mark of the page is filled in")
 	assert.Contains(t, html, `"orrery/state.js":"./state.js"`, "the import map")
 	policy := header.Get("Content-Security-Policy")
 	assert.Contains(t, policy, "default-src 'none'")
 	assert.NotContains(t, policy, "unsafe")
-}
-
-func TestTokensAreRandom(t *testing.T) {
-	one, _ := live(t)
-	other, _ := live(t)
-	token := at(t, one, "").Query().Get("token")
-	assert.Len(t, token, 32, "128 bits")
-	assert.NotEqual(t, token, at(t, other, "").Query().Get("token"))
 }
 
 // dial opens a socket.
@@ -230,27 +220,6 @@ func TestASocketHasTheRun(t *testing.T) {
 	run.Stop("the test is over")
 }
 
-func TestLinesEndWithTheRun(t *testing.T) {
-	server, run := live(t)
-	run.add("one")
-	response, err := http.Get(at(t, server, "/trace").String())
-	require.NoError(t, err)
-	defer response.Body.Close()
-	reader := bufio.NewReader(response.Body)
-	var text string
-	for range 3 {
-		line, err := reader.ReadString('\n')
-		require.NoError(t, err)
-		text += line
-	}
-	assert.Equal(t, []string{"header", "state", "one"}, keys(t, text), "while the run goes on")
-	run.add("two")
-	run.Stop("done")
-	rest, err := io.ReadAll(reader)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"two", "trace.end"}, keys(t, string(rest)))
-}
-
 // A page that never reads slows neither another page nor the end.
 func TestAPageThatNeverReads(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
@@ -282,6 +251,9 @@ func TestATakenPort(t *testing.T) {
 	other, _ := live(t)
 	assert.True(t, other.Moved())
 	assert.NotEqual(t, at(t, one, "").Port(), at(t, other, "").Port())
+	token := at(t, one, "").Query().Get("token")
+	assert.Len(t, token, 32, "128 random bits")
+	assert.NotEqual(t, token, at(t, other, "").Query().Get("token"))
 }
 
 // Every user of a machine can read the arguments of a process. The browser gets the name of a file
