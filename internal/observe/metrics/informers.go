@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"maps"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -69,31 +68,16 @@ func (w *watchedInformer) read(put putFunc) {
 	put(reflectorFailures, float64(s.Reflector.Failures), s.Name)
 
 	now := time.Now()
-	for i, name := range w.named(s.Handlers) {
-		h := s.Handlers[i]
-		put(listenerBacklog, float64(h.Pending), s.Name, name)
-		put(listenerPeak, float64(h.PeakPending), s.Name, name)
-		put(listenerHandled, float64(h.Handled), s.Name, name)
-		put(listenerPanics, float64(h.Panics), s.Name, name)
-		put(listenerStalled, w.stalled(h, now).Seconds(), s.Name, name)
-	}
-}
-
-// named returns a unique name for each handler: handlers with the same name would be the same
-// metric.
-func (w *watchedInformer) named(handlers []informer.HandlerSnapshot) []string {
-	var names []string
 	there := map[uint64]bool{}
-	for _, h := range handlers {
+	for _, h := range s.Handlers { // those with one name are added up
 		there[h.ID] = true
-		name := h.Handler
-		if slices.Contains(names, name) {
-			name += " " + strconv.FormatUint(h.ID, 10)
-		}
-		names = append(names, name)
+		put(listenerBacklog, float64(h.Pending), s.Name, h.Handler)
+		put(listenerPeak, float64(h.PeakPending), s.Name, h.Handler)
+		put(listenerHandled, float64(h.Handled), s.Name, h.Handler)
+		put(listenerPanics, float64(h.Panics), s.Name, h.Handler)
+		put(listenerStalled, w.stalled(h, now).Seconds(), s.Name, h.Handler)
 	}
 	maps.DeleteFunc(w.stalls, func(id uint64, _ stall) bool { return !there[id] }) // those that were removed
-	return names
 }
 
 // stalled returns for how long the handler has been seen with events and the same number of

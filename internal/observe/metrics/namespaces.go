@@ -3,7 +3,6 @@ package metrics
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync"
 	"time"
 
@@ -66,7 +65,8 @@ func (m *Metrics) PassedOver(count func() int) {
 	m.read(func(put putFunc) { put(namespacesPassedOver, float64(count())) })
 }
 
-// Namespaces returns hooks for a namespace controller and its deleter.
+// Namespaces returns hooks for a namespace controller and its deleter. Join them behind those of a
+// log: they read the name of a pass from the context.
 func (m *Metrics) Namespaces() *nsctl.Trace {
 	return &nsctl.Trace{
 		PassContext: m.passes.begin,
@@ -113,8 +113,7 @@ func (m *Metrics) Namespaces() *nsctl.Trace {
 type passes struct {
 	requests prometheus.Observer
 
-	mu       sync.Mutex // guards the fields below, with at most one entry for each worker
-	begun    uint64
+	mu       sync.Mutex        // guards the fields below, with at most one entry for each worker
 	origins  map[string]string // by namespace
 	underway map[string]int    // requests, by origin
 }
@@ -123,26 +122,19 @@ func newPasses(requests prometheus.Observer) *passes {
 	return &passes{requests: requests, origins: map[string]string{}, underway: map[string]int{}}
 }
 
-// begin is nsctl.Trace.PassContext. The log may have named the pass before.
+// begin is nsctl.Trace.PassContext. It counts the passes that the log has named before.
 func (p *passes) begin(ctx context.Context, namespace string) context.Context {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	origin := restclient.OriginOf(ctx)
-	if origin == "" {
-		p.begun++
-		origin = "pass-" + strconv.FormatUint(p.begun, 10)
-		ctx = restclient.WithOrigin(ctx, origin)
+	if origin := restclient.OriginOf(ctx); origin != "" {
+		p.origins[namespace] = origin
+		p.underway[origin] = 0
 	}
-	p.origins[namespace] = origin
-	p.underway[origin] = 0
 	return ctx
 }
 
 // requested counts a request, if it belongs to a pass in progress.
 func (p *passes) requested(origin string) {
-	if origin == "" {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if requests, ok := p.underway[origin]; ok {

@@ -111,7 +111,10 @@ func (w *world) start(client *restclient.Client) (stop func()) {
 		QueueTrace: metrics.FIFO[*api.Namespace](w.metrics, id),
 	})
 	w.metrics.Informer(id, shared.Snapshot)
-	trace := w.metrics.Namespaces()
+	named := &nsctl.Trace{PassContext: func(ctx context.Context, namespace string) context.Context {
+		return restclient.WithOrigin(ctx, "the pass over "+namespace)
+	}}
+	trace := nsctl.JoinTraces(named, w.metrics.Namespaces())
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: shared,
 		Deleter: fast.NewDeleter(nsctl.DeleterConfig{

@@ -4,7 +4,6 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"strings"
 )
@@ -21,7 +20,6 @@ type file struct {
 
 	file *os.File
 	zip  *gzip.Writer // nil: not compressed
-	size int64        // bytes written to file
 }
 
 func createFile(name string, limit int64, header Header, state []byte) (*file, error) {
@@ -51,29 +49,19 @@ func Create(name string) (*os.File, error) {
 
 // open begins a new file with the header and the line of a state.
 func (f *file) open(state []byte) (err error) {
-	f.size = 0
 	if f.file, err = Create(f.name); err != nil {
 		return err
 	}
 	if strings.HasSuffix(f.name, ".gz") {
-		f.zip = gzip.NewWriter(counted{f})
+		f.zip = gzip.NewWriter(f.file)
 	}
 	return f.write(append(f.header[:len(f.header):len(f.header)], state...))
-}
-
-// counted writes to the file and counts the bytes.
-type counted struct{ *file }
-
-func (c counted) Write(p []byte) (int, error) {
-	n, err := c.file.file.Write(p)
-	c.size += int64(n)
-	return n, err
 }
 
 // write writes whole lines at once, so that a crash loses no more than what was not written yet.
 func (f *file) write(lines []byte) error {
 	if f.zip == nil {
-		_, err := counted{f}.Write(lines)
+		_, err := f.file.Write(lines)
 		return err
 	}
 	if _, err := f.zip.Write(lines); err != nil {
@@ -85,8 +73,8 @@ func (f *file) write(lines []byte) error {
 // begin writes the line of a state. If the file has half of the limit, it becomes FILE.1, in place
 // of an older one, and the line goes to a new one.
 func (f *file) begin(state []byte) error {
-	if f.size < f.limit/2 {
-		return f.write(state)
+	if info, err := f.file.Stat(); err != nil || info.Size() < f.limit/2 {
+		return errors.Join(err, f.write(state))
 	}
 	if err := f.close(); err != nil {
 		return err
@@ -110,5 +98,3 @@ func (f *file) close() error {
 	f.file, f.zip = nil, nil
 	return err
 }
-
-var _ io.Writer = counted{}

@@ -45,46 +45,35 @@ func newChecks() *checks {
 // ServeHTTP answers /NAME with all checks, and /NAME/CHECK with one.
 func (c *checks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, one, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	if one != "" {
-		c.serveOne(w, name, one)
-		return
+	var report strings.Builder
+	failed := false
+	for _, check := range c.all() {
+		if one != "" && check.name != one {
+			continue
+		}
+		err := check.call()
+		switch {
+		case one != "" && err != nil:
+			sendText(w, http.StatusInternalServerError, fmt.Sprintf("internal server error: %v\n", err))
+			return
+		case one != "":
+			sendText(w, http.StatusOK, "ok")
+			return
+		case err != nil:
+			failed = true
+			fmt.Fprintf(&report, "[-]%s failed: %v\n", check.name, err)
+		default:
+			fmt.Fprintf(&report, "[+]%s ok\n", check.name)
+		}
 	}
-	report, failed := c.report()
 	switch {
+	case one != "":
+		sendText(w, http.StatusNotFound, fmt.Sprintf("%s has no check of that name\n", name))
 	case failed:
-		sendText(w, http.StatusInternalServerError, report+name+" check failed\n")
+		sendText(w, http.StatusInternalServerError, report.String()+name+" check failed\n")
 	case r.URL.Query().Has("verbose"):
-		sendText(w, http.StatusOK, report+name+" check passed\n")
+		sendText(w, http.StatusOK, report.String()+name+" check passed\n")
 	default:
 		sendText(w, http.StatusOK, "ok")
 	}
-}
-
-// report runs all checks.
-func (c *checks) report() (report string, failed bool) {
-	var text strings.Builder
-	for _, check := range c.all() {
-		if err := check.call(); err != nil {
-			failed = true
-			fmt.Fprintf(&text, "[-]%s failed: %v\n", check.name, err)
-			continue
-		}
-		fmt.Fprintf(&text, "[+]%s ok\n", check.name)
-	}
-	return text.String(), failed
-}
-
-func (c *checks) serveOne(w http.ResponseWriter, name, one string) {
-	for _, check := range c.all() {
-		if check.name != one {
-			continue
-		}
-		if err := check.call(); err != nil {
-			sendText(w, http.StatusInternalServerError, fmt.Sprintf("internal server error: %v\n", err))
-			return
-		}
-		sendText(w, http.StatusOK, "ok")
-		return
-	}
-	sendText(w, http.StatusNotFound, fmt.Sprintf("%s has no check of that name\n", name))
 }

@@ -69,16 +69,13 @@ func plain(value any, longest int) any {
 	if value == nil {
 		return nil
 	}
-	return plainer{longest}.value(reflect.ValueOf(value))
+	return plainValue(reflect.ValueOf(value), longest)
 }
 
 // longestList is how many elements of a list are shown without ?all.
 const longestList = 500
 
-// plainer makes values plain.
-type plainer struct{ longest int }
-
-func (p plainer) value(v reflect.Value) any {
+func plainValue(v reflect.Value, longest int) any {
 	if text, ok := ownText(v); ok {
 		return text
 	}
@@ -87,19 +84,19 @@ func (p plainer) value(v reflect.Value) any {
 		if v.IsNil() {
 			return nil
 		}
-		return p.value(v.Elem())
+		return plainValue(v.Elem(), longest)
 	case reflect.Struct:
-		return p.structure(v)
+		return plainStruct(v, longest)
 	case reflect.Map:
 		shown := make(map[string]any, v.Len())
 		for _, key := range v.MapKeys() {
-			shown[fmt.Sprint(key.Interface())] = p.value(v.MapIndex(key))
+			shown[fmt.Sprint(key.Interface())] = plainValue(v.MapIndex(key), longest)
 		}
 		return shown
 	case reflect.Slice, reflect.Array:
 		list := make([]any, v.Len())
 		for i := range list {
-			list[i] = p.value(v.Index(i))
+			list[i] = plainValue(v.Index(i), longest)
 		}
 		return list
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
@@ -128,7 +125,7 @@ func ownText(v reflect.Value) (text any, ok bool) {
 	return nil, false
 }
 
-func (p plainer) structure(v reflect.Value) any {
+func plainStruct(v reflect.Value, longest int) any {
 	shown := map[string]any{}
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)
@@ -136,11 +133,11 @@ func (p plainer) structure(v reflect.Value) any {
 			continue
 		}
 		name := lowerCamel(field.Name)
-		if value.Kind() == reflect.Slice && value.Len() > p.longest {
-			shown[name+"LeftOut"] = value.Len() - p.longest
-			value = value.Slice(0, p.longest)
+		if value.Kind() == reflect.Slice && value.Len() > longest {
+			shown[name+"LeftOut"] = value.Len() - longest
+			value = value.Slice(0, longest)
 		}
-		shown[name] = p.value(value)
+		shown[name] = plainValue(value, longest)
 		if inner, isObject := shown[name].(map[string]any); isObject && field.Anonymous {
 			delete(shown, name)
 			maps.Copy(shown, inner)

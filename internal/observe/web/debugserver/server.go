@@ -32,7 +32,7 @@
 //
 // # Failure
 //
-// Start returns a [*ListenError] if it cannot listen. Later failures do not affect the process.
+// Start returns an error if it cannot listen. Later failures do not affect the process.
 //
 // # Testing
 //
@@ -100,7 +100,10 @@ const (
 func Start(config Config) (*Server, error) {
 	listener, err := net.Listen("tcp", config.Address)
 	if err != nil {
-		return nil, &ListenError{Address: config.Address, Err: err}
+		if failed, ok := errors.AsType[*os.SyscallError](err); ok {
+			err = failed.Err // without the system call and another address
+		}
+		return nil, fmt.Errorf("cannot listen on %s: %w", config.Address, err)
 	}
 	s := &Server{
 		listener: listener, served: make(chan struct{}), title: config.Title,
@@ -185,23 +188,6 @@ func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
 	}
 	sendText(w, http.StatusOK, text.String())
 }
-
-// ListenError reports that an address cannot be listened on, usually because another process uses
-// it.
-type ListenError struct {
-	Address string
-	Err     error
-}
-
-func (e *ListenError) Error() string {
-	why := e.Err
-	if failed, ok := errors.AsType[*os.SyscallError](why); ok {
-		why = failed.Err // without the system call and another address
-	}
-	return fmt.Sprintf("cannot listen on %s: %v", e.Address, why)
-}
-
-func (e *ListenError) Unwrap() error { return e.Err }
 
 // readOnly refuses every method but GET and HEAD, and sets headers that restrict browsers.
 func readOnly(next http.Handler) http.Handler {

@@ -249,12 +249,7 @@ func TestWhatIsAnswered(t *testing.T) {
 func TestAPortThatIsTaken(t *testing.T) {
 	first := start(t, debugserver.Config{})
 	_, err := debugserver.Start(debugserver.Config{Address: first.Addr()})
-	var taken *debugserver.ListenError
-	require.ErrorAs(t, err, &taken)
-	assert.Equal(t, first.Addr(), taken.Address)
-	assert.ErrorContains(t, err, "cannot listen on "+first.Addr())
-	var opError *net.OpError
-	assert.ErrorAs(t, err, &opError)
+	assert.EqualError(t, err, "cannot listen on "+first.Addr()+": address already in use")
 }
 
 // Stop waits for responses in progress, aborts those that do not end, and leaves nothing behind:
