@@ -22,7 +22,6 @@ import (
 	"orrery/queue/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 // busy returns metrics that all have a value.
@@ -217,27 +216,6 @@ func TestResourceVersionsFitIntoANumber(t *testing.T) {
 	none := metrics.New("")
 	none.Informer(id, func() informer.Snapshot { return informer.Snapshot{} })
 	assert.NotContains(t, text(t, none), "informer_store_resource_version", "there is none yet")
-}
-
-// Scrapes may be concurrent with each other and with all counters.
-func TestReadingWhileWorking(t *testing.T) {
-	m := busy(t)
-	requests := m.Requests("server")
-	var workers wait.Group
-	for range 4 {
-		workers.Start(func() {
-			for range 200 {
-				requests.RequestDone(restclient.RequestInfo{Method: "GET", Attempt: 1}, restclient.RequestResult{Code: 201})
-			}
-		})
-		workers.Start(func() {
-			for range 5 {
-				assert.NoError(t, m.WriteText(io.Discard))
-			}
-		})
-	}
-	workers.Wait()
-	has(t, m, `rest_client_requests_total{code="201",host="server",method="GET"} 800`)
 }
 
 // A host and the name of a Lease come from the user.
