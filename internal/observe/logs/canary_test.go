@@ -174,10 +174,6 @@ func waitLong(t *testing.T, out *bytes.Buffer, format logs.Format) {
 			requests.Retry(info, time.Second, err)
 			time.Sleep(time.Minute)
 			requests.Finished(info, restclient.RequestResult{})
-			list := logs.New(logs.Config{Writer: out, Format: format}).Reflector("namespaces")
-			list.WatchStarted(api.ListOptions{SendInitialEvents: true})
-			time.Sleep(time.Minute)
-			synctest.Wait()
 		})
 	}
 }

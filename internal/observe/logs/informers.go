@@ -52,15 +52,8 @@ func (l *Logger) Informer() *informer.Trace {
 // Reflector returns hooks that log the list-watch of an informer.
 func (l *Logger) Reflector(name string) *reflector.Trace {
 	trouble := &outage{}
-	var initial *time.Timer // runs while a streaming list is open; the hooks are called by one goroutine
-	received := func() {
-		if initial != nil {
-			initial.Stop()
-		}
-	}
 	return &reflector.Trace{
 		Listed: func(info reflector.ListInfo) {
-			received()
 			l.At(verbosityPasses).Str("informer", name).Int("items", info.Items).Bool("streamed", info.Streamed).
 				Str("resource_version", info.ResourceVersion).Dur("took_s", rounded(info.Duration)).Msg("state received")
 		},
@@ -71,16 +64,10 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 			if lasted, attempts := trouble.over(); lasted > 0 {
 				l.Info().Str("informer", name).Dur("after_s", rounded(lasted)).Int("attempts", attempts).Msg("list-watch works again")
 			}
-			if opts.SendInitialEvents {
-				initial = time.AfterFunc(slowNotice, func() {
-					l.Warn().Str("informer", name).Dur("waited_s", slowNotice).Msg("still waiting for the initial list")
-				})
-			}
 			l.At(verbosityRequests).Str("informer", name).Str("resource_version", opts.ResourceVersion).
 				Bool("initial_events", opts.SendInitialEvents).Msg("watch opened")
 		},
 		WatchEnded: func(info reflector.WatchInfo) {
-			received()
 			event := l.At(verbosityRequests).Str("informer", name).Str("resource_version", info.ResourceVersion).
 				Int("events", info.Events).Dur("lasted_s", rounded(info.Lasted))
 			if info.Err != nil && !errors.Is(info.Err, io.EOF) {

@@ -222,19 +222,6 @@ func TestWhatTheLogSays(t *testing.T) {
 				trace.PassDone("a", 0, 1, errors.New("listing of secrets: forbidden"))
 			}
 		}, []string{begins, dry, "pass failed, retrying", dry}},
-		"a streaming list in which nothing comes": {0, func(l log) {
-			list := l.Reflector("namespaces")
-			list.WatchStarted(api.ListOptions{SendInitialEvents: true})
-			list.Listed(reflector.ListInfo{})
-			time.Sleep(time.Minute)
-			for _, lasts := range []time.Duration{2 * time.Second, 10 * time.Second} {
-				list.WatchStarted(api.ListOptions{SendInitialEvents: true})
-				time.Sleep(lasts)
-				list.WatchEnded(reflector.WatchInfo{})
-			}
-			list.WatchStarted(api.ListOptions{})
-			time.Sleep(time.Minute)
-		}, []string{"still waiting for the initial list"}},
 		"a server that throttles or is silent, until the first store is filled": {0, func(l log) {
 			trace := l.Requests()
 			version := restclient.RequestInfo{Method: "GET", Path: "/version"}

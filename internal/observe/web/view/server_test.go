@@ -96,13 +96,11 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 	}{
 		"the page":             {path: "/", code: 200},
 		"a module":             {path: "/main.js", code: 200},
-		"the page, by name":    {path: "/", header: map[string]string{"Host": "localhost:1"}, code: 200},
 		"lines for the page":   {path: "/trace", header: map[string]string{"Origin": "http://127.0.0.1:" + port}, code: 200},
 		"no token":             {path: "/trace", token: "-", code: 403},
 		"a wrong token":        {path: "/socket", token: strings.Repeat("0", 32), code: 403},
 		"another host":         {path: "/", header: map[string]string{"Host": "example.com"}, code: 403},
 		"another origin":       {path: "/trace", header: map[string]string{"Origin": "http://example.com"}, code: 403},
-		"an origin of a file":  {path: "/trace", header: map[string]string{"Origin": "null"}, code: 403},
 		"POST":                 {method: http.MethodPost, path: "/trace", code: 405},
 		"HEAD":                 {method: http.MethodHead, path: "/", code: 405},
 		"no such file":         {path: "/doc.go", code: 404},
