@@ -1,7 +1,6 @@
 package metrics_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,46 +17,33 @@ import (
 
 const monitoring = "../../../deploy/monitoring"
 
-// alertExpressions returns the expressions of the rules for Prometheus.
-func alertExpressions(t *testing.T) (all []string) {
+// expressions returns the values of "expr" in a file of YAML or JSON. An alert has a "for".
+func expressions(t *testing.T, file string) (all []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(monitoring, "prometheusrule.yaml"))
+	text, err := os.ReadFile(filepath.Join(monitoring, file))
 	require.NoError(t, err)
-	var rules struct {
-		Spec struct {
-			Groups []struct {
-				Rules []struct{ Alert, Expr, For string }
+	var document any
+	require.NoError(t, yaml.Unmarshal(text, &document))
+	var walk func(node any)
+	walk = func(node any) {
+		switch node := node.(type) {
+		case map[string]any:
+			if node["alert"] != nil {
+				assert.NotEmpty(t, node["for"], node["alert"])
+			}
+			if expression, ok := node["expr"].(string); ok {
+				all = append(all, expression)
+			}
+			for _, value := range node {
+				walk(value)
+			}
+		case []any:
+			for _, value := range node {
+				walk(value)
 			}
 		}
 	}
-	require.NoError(t, yaml.Unmarshal(text, &rules))
-	for _, group := range rules.Spec.Groups {
-		for _, rule := range group.Rules {
-			assert.NotEmpty(t, rule.For, rule.Alert)
-			all = append(all, rule.Expr)
-		}
-	}
-	return all
-}
-
-// panelExpressions returns the expressions of the dashboard.
-func panelExpressions(t *testing.T) (all []string) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(monitoring, "dashboard.json"))
-	require.NoError(t, err)
-	var dashboard struct {
-		Panels []struct {
-			Type, Title string
-			Targets     []struct{ Expr string }
-		}
-	}
-	require.NoError(t, json.Unmarshal(text, &dashboard))
-	for _, panel := range dashboard.Panels {
-		assert.Equal(t, panel.Type == "row", len(panel.Targets) == 0, panel.Title)
-		for _, target := range panel.Targets {
-			all = append(all, target.Expr)
-		}
-	}
+	walk(document)
 	return all
 }
 
@@ -111,7 +97,7 @@ func labelsOfSeries() map[string][]string {
 // or that Prometheus adds. TestDefinitionsAreWhatIsWritten compares the definitions with the output.
 func TestRulesAndDashboardAskForWhatThereIs(t *testing.T) {
 	labels := labelsOfSeries()
-	alerts, panels, questions := alertExpressions(t), panelExpressions(t), askedExpressions(t)
+	alerts, panels, questions := expressions(t, "prometheusrule.yaml"), expressions(t, "dashboard.json"), askedExpressions(t)
 	assert.Greater(t, len(alerts), 5)
 	assert.Greater(t, len(panels), 20)
 	assert.Greater(t, len(questions), 8)

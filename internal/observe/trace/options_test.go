@@ -30,16 +30,6 @@ func TestRecordSparesOtherFiles(t *testing.T) {
 	}
 	options.File = os.DevNull
 	assert.NoError(t, options.Check())
-	for _, format := range []string{"", ".gz"} {
-		options.File = name + format
-		require.NoError(t, os.RemoveAll(options.File))
-		for range 2 {
-			require.NoError(t, options.Check())
-			recorder, err := trace.Start(options.Config(trace.Header{Run: "test"}))
-			require.NoError(t, err)
-			recorder.Stop("over")
-		}
-	}
 }
 
 // A recording has the names of objects: only its owner can read it, whatever was there before.
@@ -54,6 +44,7 @@ func TestARecordingIsItsOwnersAlone(t *testing.T) {
 		recorder, err := trace.Start(options.Config(trace.Header{Run: "test"}))
 		require.NoError(t, err)
 		recorder.Stop("over")
+		require.NoError(t, options.Check(), "another run may follow")
 		info, err := os.Stat(name)
 		require.NoError(t, err)
 		assert.Equal(t, os.FileMode(0o600), info.Mode())

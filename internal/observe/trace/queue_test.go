@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"sync"
@@ -136,22 +137,15 @@ func TestQueueInOrder(t *testing.T) {
 			t.Run(name+", "+order, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var calls []call
-					keep := func(hook func(*queue.Trace[string]) func(queue.Event[string])) func(queue.Event[string]) {
-						return func(e queue.Event[string]) {
-							calls = append(calls, func(r *queue.Trace[string]) { hook(r)(e) })
-						}
+					keep := &queue.Trace[string]{}
+					for _, name := range []string{"Added", "Coalesced", "Got", "Done"} {
+						hook := reflect.ValueOf(keep).Elem().FieldByName(name)
+						hook.Set(reflect.MakeFunc(hook.Type(), func(args []reflect.Value) []reflect.Value {
+							calls = append(calls, func(r *queue.Trace[string]) { reflect.ValueOf(r).Elem().FieldByName(name).Call(args) })
+							return nil
+						}))
 					}
-					timed := func(hook func(*queue.Trace[string]) func(queue.Event[string], time.Duration)) func(queue.Event[string], time.Duration) {
-						return func(e queue.Event[string], d time.Duration) {
-							calls = append(calls, func(r *queue.Trace[string]) { hook(r)(e, d) })
-						}
-					}
-					q := set.NewQueue(nil, queue.Config[string]{Trace: &queue.Trace[string]{
-						Added:     keep(func(r *queue.Trace[string]) func(queue.Event[string]) { return r.Added }),
-						Coalesced: keep(func(r *queue.Trace[string]) func(queue.Event[string]) { return r.Coalesced }),
-						Got:       timed(func(r *queue.Trace[string]) func(queue.Event[string], time.Duration) { return r.Got }),
-						Done:      timed(func(r *queue.Trace[string]) func(queue.Event[string], time.Duration) { return r.Done }),
-					}})
+					q := set.NewQueue(nil, queue.Config[string]{Trace: keep})
 					for n := range 40 {
 						q.Add(string(rune('a' + n%7)))
 						q.Add("a")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"net/http"
 	"reflect"
 	"strings"
@@ -19,10 +18,6 @@ type gears struct{ named[func() any] }
 
 func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	longest := longestList
-	if query.Has("all") {
-		longest = math.MaxInt
-	}
 	shown := map[string]any{}
 	var names []string
 	for _, gear := range g.all() {
@@ -40,7 +35,7 @@ func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 			group = name
 		}
-		into[group] = plain(gear.call(), longest)
+		into[group] = plain(reflect.ValueOf(gear.call()))
 	}
 	if query.Has("gear") && len(shown) == 0 {
 		sendText(w, http.StatusNotFound, "there is no gear of that name; there is: "+strings.Join(names, ", ")+"\n")
@@ -62,20 +57,10 @@ func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // plain converts a snapshot into a value that encoding/json writes for people: field names in lower
 // camel case, errors and constants by their text, durations as 1m30s, and null for a zero time or a
 // nil error.
-//
-// Long lists in a struct are cut, because showing the state of a busy process must not add to its
-// load. The number of missing elements is beside the list, in a member with the suffix LeftOut.
-func plain(value any, longest int) any {
-	if value == nil {
+func plain(v reflect.Value) any {
+	if !v.IsValid() {
 		return nil
 	}
-	return plainValue(reflect.ValueOf(value), longest)
-}
-
-// longestList is how many elements of a list are shown without ?all.
-const longestList = 500
-
-func plainValue(v reflect.Value, longest int) any {
 	if text, ok := ownText(v); ok {
 		return text
 	}
@@ -84,19 +69,19 @@ func plainValue(v reflect.Value, longest int) any {
 		if v.IsNil() {
 			return nil
 		}
-		return plainValue(v.Elem(), longest)
+		return plain(v.Elem())
 	case reflect.Struct:
-		return plainStruct(v, longest)
+		return plainStruct(v)
 	case reflect.Map:
 		shown := make(map[string]any, v.Len())
 		for _, key := range v.MapKeys() {
-			shown[fmt.Sprint(key.Interface())] = plainValue(v.MapIndex(key), longest)
+			shown[fmt.Sprint(key.Interface())] = plain(v.MapIndex(key))
 		}
 		return shown
 	case reflect.Slice, reflect.Array:
 		list := make([]any, v.Len())
 		for i := range list {
-			list[i] = plainValue(v.Index(i), longest)
+			list[i] = plain(v.Index(i))
 		}
 		return list
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
@@ -125,19 +110,15 @@ func ownText(v reflect.Value) (text any, ok bool) {
 	return nil, false
 }
 
-func plainStruct(v reflect.Value, longest int) any {
+func plainStruct(v reflect.Value) any {
 	shown := map[string]any{}
 	for i := range v.NumField() {
-		field, value := v.Type().Field(i), v.Field(i)
+		field := v.Type().Field(i)
 		if !field.IsExported() {
 			continue
 		}
 		name := lowerCamel(field.Name)
-		if value.Kind() == reflect.Slice && value.Len() > longest {
-			shown[name+"LeftOut"] = value.Len() - longest
-			value = value.Slice(0, longest)
-		}
-		shown[name] = plainValue(value, longest)
+		shown[name] = plain(v.Field(i))
 		if inner, isObject := shown[name].(map[string]any); isObject && field.Anonymous {
 			delete(shown, name)
 			maps.Copy(shown, inner)

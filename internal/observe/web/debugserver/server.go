@@ -17,8 +17,7 @@
 // # Guarantees
 //
 // The server is read-only: it refuses other methods than GET and HEAD, except for the symbol table
-// of pprof. It limits concurrent answers of costly pages. /debug/orrery shows the first 500
-// elements of long lists, or all with ?all.
+// of pprof. It limits concurrent answers of costly pages.
 //
 // It refuses requests that name another host than the loopback address or Config.Address, or that
 // come from another page, see package hostcheck. There is no login and no encryption, so the
@@ -165,7 +164,7 @@ func (s *Server) handler(config Config) http.Handler {
 	mux.Handle("/livez/", s.live)
 	mux.Handle("/readyz/", s.ready)
 	mux.Handle("/healthz/", s.live)
-	add("/debug/orrery", "what every gear is doing, as JSON (?gear=NAME, ?pretty, ?all)", limited(s.gears))
+	add("/debug/orrery", "what every gear is doing, as JSON (?gear=NAME, ?pretty)", limited(s.gears))
 	if config.Profiling {
 		profiling(mux)
 		s.pages = append(s.pages, page{path: "/debug/pprof/", about: "profiles, for go tool pprof"})

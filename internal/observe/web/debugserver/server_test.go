@@ -161,35 +161,6 @@ func TestGearsAreShownAsJSON(t *testing.T) {
 	assert.Contains(t, get(t, server, "/debug/orrery"), "500 this cannot be shown")
 }
 
-// A process with ten thousand namespaces in its queue can be inspected as well.
-func TestLongListsAreShownUpToABound(t *testing.T) {
-	server := start(t, debugserver.Config{})
-	inner := make([]Inner, 10_000)
-	for i := range inner {
-		inner[i].ID = uint64(i)
-	}
-	server.Show("queue", func() any { return snapshot{List: inner, Keys: []string{"a", "b"}} })
-	var shown struct {
-		Queue struct {
-			List        []Inner
-			ListLeftOut int
-			Keys        []string
-		}
-	}
-	_, body, _ := ask(t, server, http.MethodGet, "/debug/orrery")
-	require.NoError(t, json.Unmarshal([]byte(body), &shown))
-	require.Len(t, shown.Queue.List, 500)
-	assert.EqualValues(t, 499, shown.Queue.List[499].ID, "the first ones")
-	assert.Equal(t, 9_500, shown.Queue.ListLeftOut)
-	assert.Len(t, shown.Queue.Keys, 2)
-	assert.NotContains(t, body, "keysLeftOut")
-
-	_, body, _ = ask(t, server, http.MethodGet, "/debug/orrery?all")
-	require.NoError(t, json.Unmarshal([]byte(body), &shown))
-	assert.Len(t, shown.Queue.List, 10_000)
-	assert.NotContains(t, body, "LeftOut")
-}
-
 func TestTheIndexListsWhatThereIs(t *testing.T) {
 	bare := start(t, debugserver.Config{})
 	bare.Show("queue", func() any { return nil })
