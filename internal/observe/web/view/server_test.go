@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -159,22 +160,13 @@ func dial(t *testing.T, server *view.Server) *websocket.Conn {
 func keys(t *testing.T, lines string) (found []string) {
 	t.Helper()
 	for line := range strings.Lines(lines) {
-		var e struct {
-			Key   string          `json:"k"`
-			Name  string          `json:"e"`
-			State json.RawMessage `json:"state"`
-		}
-		require.NoError(t, json.Unmarshal([]byte(line), &e), line)
-		switch {
-		case e.Key != "":
-			found = append(found, e.Key)
-		case e.Name != "":
-			found = append(found, e.Name)
-		case e.State != nil:
-			found = append(found, "state")
-		default:
+		if strings.HasPrefix(line, `{"h":`) {
 			found = append(found, "header")
+			continue
 		}
+		var e trace.Event
+		require.NoError(t, json.Unmarshal([]byte(line), &e), line)
+		found = append(found, cmp.Or(e.Key, e.Name, "state"))
 	}
 	return found
 }
