@@ -118,20 +118,6 @@ func TestTheEndIsSentWhole(t *testing.T) {
 	assert.Contains(t, string(lines[bytes.LastIndexByte(lines[:len(lines)-1], '\n'):]), "panic: the last words")
 }
 
-// A client that reads slowly delays the end once, not once for each message.
-func TestTheEndHasOneDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHub(nil, nil)
-		time.Sleep(time.Second)
-		assert.Equal(t, time.Now().Add(writeTimeout), h.deadline())
-		h.stop()
-		want := h.deadline()
-		assert.Equal(t, time.Now().Add(writeTimeout), want)
-		time.Sleep(time.Second)
-		assert.Equal(t, want, h.deadline())
-	})
-}
-
 // Both languages have the same sentences, with the same placeholders.
 func TestBothLanguagesHaveTheSameStrings(t *testing.T) {
 	placeholder := regexp.MustCompile(`\{[^}]*\}`)

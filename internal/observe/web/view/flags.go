@@ -47,11 +47,7 @@ func (f *Flags) Start(config Config, out io.Writer) (*Server, error) {
 
 // Announce prints the address of a server and opens it in a browser.
 func (f *Flags) Announce(server *Server, out io.Writer) {
-	why := ""
-	if server.Moved() {
-		why = fmt.Sprintf(" (port %d is taken)", DefaultPort)
-	}
-	fmt.Fprintf(out, "The view: %s%s\n", server.URL(), why)
+	fmt.Fprintf(out, "The view: %s\n", server.URL())
 	if !f.NoOpen {
 		server.openBrowser()
 	}

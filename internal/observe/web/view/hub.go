@@ -20,8 +20,7 @@ type Source interface {
 }
 
 const (
-	pingPeriod   = 20 * time.Second
-	writeTimeout = 5 * time.Second
+	writeTimeout = 5 * time.Second // a client has to have read what is sent
 	eventsBack   = 20_000
 	mostIncoming = 512 // bytes of a message from a page
 )
@@ -38,8 +37,7 @@ type hub struct {
 	end     context.CancelFunc
 	running sync.WaitGroup // the goroutines of clients
 
-	mu    sync.Mutex // held while a client enters, so that none does after the end of ctx
-	ended time.Time  // guarded by mu; when ctx ended
+	mu sync.Mutex // held while a client enters, so that none does after the end of ctx
 }
 
 func newHub(source Source, control Control) *hub {
@@ -69,24 +67,12 @@ func (h *hub) enter() bool {
 // stop ends all clients, after what has happened so far, and waits for them.
 func (h *hub) stop() {
 	h.mu.Lock()
-	h.ended = time.Now()
 	h.end()
 	h.mu.Unlock()
 	h.running.Wait()
 	if h.control != nil {
 		h.control.end()
 	}
-}
-
-// deadline returns when a client has to have read what is sent now. At the end of the hub it is the
-// same for all that is left, so that a slow client delays the end once.
-func (h *hub) deadline() time.Time {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.ended.IsZero() {
-		return time.Now().Add(writeTimeout)
-	}
-	return h.ended.Add(writeTimeout)
 }
 
 // serveSocket sends the run over a websocket until one of the two ends.
@@ -107,7 +93,7 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request) {
 	send := func(text []byte) error {
 		writing.Lock()
 		defer writing.Unlock()
-		_ = conn.SetWriteDeadline(h.deadline())
+		_ = conn.SetWriteDeadline(time.Now().Add(writeTimeout))
 		return conn.WriteMessage(websocket.TextMessage, text)
 	}
 	errs := make(chan error, 1)
@@ -123,31 +109,12 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	})
-	h.running.Go(func() { ping(ctx, conn) })
 	if h.control != nil {
 		h.running.Go(func() { h.control.tell(ctx, errs, send) })
 	}
 	h.follow(ctx, send)
 	_ = conn.WriteControl( // an error means that the client has gone
 		websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, stopped), time.Now().Add(writeTimeout))
-}
-
-// ping sends a ping now and then, so that a client that has vanished is noticed while nothing
-// happens.
-func ping(ctx context.Context, conn *websocket.Conn) {
-	pings := time.NewTicker(pingPeriod)
-	defer pings.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-pings.C:
-			if conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTimeout)) != nil {
-				conn.Close() // ends its reader and writer
-				return
-			}
-		}
-	}
 }
 
 // serveLines sends the run as lines, for programs.
@@ -163,7 +130,7 @@ func (h *hub) serveLines(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
 	control := http.NewResponseController(w)
 	h.follow(ctx, func(lines []byte) error {
-		_ = control.SetWriteDeadline(h.deadline())
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout))
 		if _, err := w.Write(lines); err != nil {
 			return err
 		}

@@ -47,7 +47,6 @@ type Server struct {
 	config   Config
 	token    string
 	port     int
-	moved    bool
 	listener net.Listener
 	http     *http.Server
 	served   chan struct{}
@@ -58,12 +57,12 @@ type Server struct {
 
 // Start listens and serves until Stop.
 func Start(config Config) (*Server, error) {
-	listener, moved, err := listen(config.Port)
+	listener, err := listen(config.Port)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		config: config, token: newToken(), port: listener.Addr().(*net.TCPAddr).Port, moved: moved,
+		config: config, token: newToken(), port: listener.Addr().(*net.TCPAddr).Port,
 		listener: listener, served: make(chan struct{}), hub: newHub(config.Source, config.Control),
 	}
 	s.http = &http.Server{
@@ -77,24 +76,22 @@ func Start(config Config) (*Server, error) {
 	return s, nil
 }
 
-// listen listens on the port, or on the default one and otherwise a free one. Moved reports whether
-// the default one was taken.
-func listen(port int) (listener net.Listener, moved bool, err error) {
+// listen listens on the port, or on the default one and otherwise a free one.
+func listen(port int) (net.Listener, error) {
 	open := func(port int) (net.Listener, error) {
 		return net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	}
-	if port != 0 {
-		if listener, err = open(port); err != nil {
-			return nil, false, fmt.Errorf(
-				"port %d is in use by another program; choose another one with --view-port", port)
+	if port == 0 {
+		if listener, err := open(DefaultPort); err == nil {
+			return listener, nil
 		}
-		return listener, false, nil
+		return open(0)
 	}
-	if listener, err = open(DefaultPort); err == nil {
-		return listener, false, nil
+	listener, err := open(port)
+	if err != nil {
+		return nil, fmt.Errorf("port %d is in use by another program; choose another one with --view-port", port)
 	}
-	listener, err = open(0)
-	return listener, true, err
+	return listener, nil
 }
 
 // URL returns the address of the page, with its token.
@@ -105,9 +102,6 @@ func (s *Server) URL() string {
 	}
 	return fmt.Sprintf("http://127.0.0.1:%d/?%s", s.port, query.Encode())
 }
-
-// Moved reports whether the page has another port because the default one was taken.
-func (s *Server) Moved() bool { return s.moved }
 
 // Stop sends the clients what has happened so far, ends the server, and waits for its goroutines.
 func (s *Server) Stop() {
