@@ -94,7 +94,8 @@ func labelsOfSeries() map[string][]string {
 }
 
 // Rules, dashboard and documentation use metrics that the program has, with labels that these have
-// or that Prometheus adds. TestDefinitionsAreWhatIsWritten compares the definitions with the output.
+// or that Prometheus adds. TestDefinitionsAreWhatIsWritten compares the definitions with the
+// output.
 func TestRulesAndDashboardAskForWhatThereIs(t *testing.T) {
 	labels := labelsOfSeries()
 	alerts, panels, questions := expressions(t, "prometheusrule.yaml"), expressions(t, "dashboard.json"), askedExpressions(t)

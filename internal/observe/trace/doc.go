@@ -38,5 +38,6 @@
 //
 // A test walks the Trace structs, calls every hook, and finds its event under the name of its gear
 // and its own, as in deltafifo.queued. At rest the fold equals the gears' snapshots, and the
-// differences of random events make the State. A canary in every argument must not appear in a line.
+// differences of random events make the State. A canary in every argument must not appear in a
+// line.
 package trace
