@@ -59,7 +59,8 @@ func secretive() []error {
 // adapters returns the sets of hooks of a logger.
 func adapters(l *logs.Logger) (hooks []reflect.Value) {
 	for _, set := range []any{
-		l.Controller("c"), l.Election(), l.Events(), l.Informer(), l.Namespaces(), l.Queue("q", "c"), l.Reflector("i"), l.Requests(),
+		l.Controller("c"), l.Election(), l.Events(), l.Informer(),
+		l.Namespaces(), l.Queue("q", "c"), l.Reflector("i"), l.Requests(),
 	} {
 		hooks = append(hooks, reflect.ValueOf(set).Elem())
 	}

@@ -240,7 +240,9 @@ func TestWhatTheLogSays(t *testing.T) {
 			trace.RequestStart(quick)
 			time.Sleep(time.Minute)
 		}, []string{slowStart, slowStart, "store is filled"}},
-		"retries of a queue with -v1": {1, func(l log) { l.Queue("q", "c").Retried("a", 2, time.Second) }, []string{"retry planned"}},
+		"retries of a queue with -v1": {1, func(l log) {
+			l.Queue("q", "c").Retried("a", 2, time.Second)
+		}, []string{"retry planned"}},
 		"the same report once a minute": {0, func(l log) {
 			trace := deleting(l)
 			for range 3 * 60 / 8 {

@@ -153,7 +153,8 @@ func TestRequestsOfPasses(t *testing.T) {
 	requests, namespaces := m.Requests("server"), m.Namespaces()
 	ask := func(origin string, times int) {
 		for range times {
-			requests.RequestDone(restclient.RequestInfo{Method: "GET", Origin: origin}, restclient.RequestResult{Code: 200})
+			info := restclient.RequestInfo{Method: "GET", Origin: origin}
+			requests.RequestDone(info, restclient.RequestResult{Code: 200})
 		}
 	}
 	namespaces.PassContext(restclient.WithOrigin(t.Context(), "one"), "a")
@@ -174,7 +175,9 @@ func TestAHandlerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := metrics.New("")
 		handler := informer.HandlerSnapshot{HandlerInfo: informer.HandlerInfo{Handler: "h", ID: 1}, Handled: 10}
-		twin := informer.HandlerSnapshot{HandlerInfo: informer.HandlerInfo{Handler: "h2", ID: 2}, Pending: 7, PeakPending: 9}
+		twin := informer.HandlerSnapshot{
+			HandlerInfo: informer.HandlerInfo{Handler: "h2", ID: 2}, Pending: 7, PeakPending: 9,
+		}
 		handlers := []*informer.HandlerSnapshot{&handler, &twin}
 		m.Informer(id, func() informer.Snapshot {
 			s := informer.Snapshot{Name: "things"}

@@ -270,7 +270,8 @@ func TestCountersExistBeforeAnythingIsCounted(t *testing.T) {
 		orrery_dropped_trace_events_total{by="events",reason="queue_full"}
 		orrery_dropped_trace_events_total{by="events",reason="given_up"}
 		orrery_dropped_trace_events_total{by="logs",reason="writer"} orrery_namespace_conflicts_total
-		orrery_namespace_finalizations_total{result="success"} orrery_namespace_finalizations_total{result="failure"}`)...)
+		orrery_namespace_finalizations_total{result="success"}
+		orrery_namespace_finalizations_total{result="failure"}`)...)
 	for _, phase := range nsctl.Phases() {
 		has(t, m, fmt.Sprintf(`orrery_deletion_phase_seconds_count{phase=%q} 0`, phase))
 	}

@@ -141,7 +141,9 @@ func TestQueueInOrder(t *testing.T) {
 					for _, name := range []string{"Added", "Coalesced", "Got", "Done"} {
 						hook := reflect.ValueOf(keep).Elem().FieldByName(name)
 						hook.Set(reflect.MakeFunc(hook.Type(), func(args []reflect.Value) []reflect.Value {
-							calls = append(calls, func(r *queue.Trace[string]) { reflect.ValueOf(r).Elem().FieldByName(name).Call(args) })
+							calls = append(calls, func(r *queue.Trace[string]) {
+								reflect.ValueOf(r).Elem().FieldByName(name).Call(args)
+							})
 							return nil
 						}))
 					}

@@ -162,7 +162,8 @@ func TestPageByKeyboard(t *testing.T) {
 	b.show(replayed(t, machine(t), view.Code{}))
 	arrow := func(name string, shift bool) func() {
 		return func() {
-			value[bool](b, fmt.Sprintf(`dispatchEvent(new KeyboardEvent("keydown", { key: "Arrow%s", shiftKey: %t }))`, name, shift))
+			const press = `dispatchEvent(new KeyboardEvent("keydown", { key: "Arrow%s", shiftKey: %t }))`
+			value[bool](b, fmt.Sprintf(press, name, shift))
 		}
 	}
 	press := func(keys string) func() { return func() { b.Press(keys) } }
@@ -172,7 +173,8 @@ func TestPageByKeyboard(t *testing.T) {
 	}{
 		{press(""), 822}, {press("["), 821}, {press("[["), 819}, {func() { b.button("›") }, 820},
 		{func() { b.button("‹") }, 819}, {press("n"), 820}, {press(kb.Home), 0}, {press("]"), 1}, {press("}"), 101},
-		{arrow("Right", false), 102}, {arrow("Left", false), 101}, {arrow("Right", true), 201}, {arrow("Left", true), 101},
+		{arrow("Right", false), 102}, {arrow("Left", false), 101},
+		{arrow("Right", true), 201}, {arrow("Left", true), 101},
 	} {
 		step.move()
 		b.at(step.at)

@@ -154,7 +154,8 @@ func TestPageDrawsThePassesOfAQueue(t *testing.T) {
 		e.Seq, e.Time = uint64(7+i), int64(7+i)*1_000_000
 		state.Apply(&e)
 	}
-	text += stateLine(t, state) + eventLine(t, state, trace.Event{Seq: 10, Time: 10_000_000, Name: "queue.got", In: "one", Key: "d"})
+	text += stateLine(t, state)
+	text += eventLine(t, state, trace.Event{Seq: 10, Time: 10_000_000, Name: "queue.got", In: "one", Key: "d"})
 
 	b := openTab(t, 1280, 720)
 	b.show(replayed(t, []byte(text), view.Code{}) + "&lang=en")

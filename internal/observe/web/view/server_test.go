@@ -86,7 +86,7 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 	server, run := live(t)
 	run.add("one")
 	run.Stop("done") // so that /trace ends
-	port := at(t, server, "").Port()
+	own := map[string]string{"Origin": "http://127.0.0.1:" + at(t, server, "").Port()}
 	replay, err := view.Start(view.Config{Recording: func() (io.ReadCloser, error) { return os.Open(os.DevNull) }})
 	require.NoError(t, err)
 	t.Cleanup(replay.Stop)
@@ -97,7 +97,7 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 	}{
 		"the page":             {path: "/", code: 200},
 		"a module":             {path: "/main.js", code: 200},
-		"lines for the page":   {path: "/trace", header: map[string]string{"Origin": "http://127.0.0.1:" + port}, code: 200},
+		"lines for the page":   {path: "/trace", header: own, code: 200},
 		"no token":             {path: "/trace", token: "-", code: 403},
 		"a wrong token":        {path: "/socket", token: strings.Repeat("0", 32), code: 403},
 		"another host":         {path: "/", header: map[string]string{"Host": "example.com"}, code: 403},
