@@ -57,7 +57,7 @@ func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []
 		if err != nil {
 			return nil, err
 		}
-		cannot := func(problem string) error { return resources.RefusePatch(kind, data, tree, problem) }
+		cannot := func(problem string) error { return resources.RefusePatch(tree, problem) }
 		changed := &api.Unstructured{Object: tree}
 		if changed.GetKind() != want.Kind || changed.GetAPIVersion() != gvOf(want).String() {
 			return nil, cannot(otherKind(changed.GetAPIVersion(), changed.GetKind(), want))

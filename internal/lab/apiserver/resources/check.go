@@ -118,7 +118,7 @@ func (c *checker) plain(t *Type, value any) {
 	default:
 		fits = false
 	}
-	if !fits && !t.custom { // Schema.Validate validates custom resources
+	if !fits && !t.custom { // validateCustom validates custom resources
 		c.failed = fmt.Errorf("%s: must be %s, not %s", c.place(), kindWords[t.kind], found(value))
 	}
 }

@@ -137,8 +137,8 @@ const crontab = `{"type":"object","properties":{"spec":{"type":"object","propert
 
 func TestCustomResourcesWithoutSchema(t *testing.T) {
 	for _, custom := range []*resources.Type{resources.Custom(nil),
-		resources.Custom(resources.New(map[string]any{"x-kubernetes-preserve-unknown-fields": true})),
-		resources.Custom(resources.New(decode(t, `{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"spec":{"type":"object","properties":{"a":{}}}}}`)))} {
+		resources.Custom(map[string]any{"x-kubernetes-preserve-unknown-fields": true}),
+		resources.Custom(decode(t, `{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"spec":{"type":"object","properties":{"a":{}}}}}`))} {
 		assert.Empty(t, mistake(custom, decode(t, `{"kind":"K","zed":{"a":[1]},"metadata":{"name":"x"}}`)))
 		assert.Equal(t, `metadata.name: must be a string, not 5`,
 			mistake(custom, decode(t, `{"metadata":{"name":5}}`)))

@@ -35,15 +35,17 @@ const ignoredRules = "this server ignores the rules in x-kubernetes-validations"
 func ignoredParts(o *api.Unstructured) []string {
 	var warnings []string
 	for _, version := range items(child(o.Object, "spec"), "versions") {
-		written := New(child(child(version, "schema"), "openAPIV3Schema"))
-		for _, format := range written.UnknownFormats() {
-			warnings = append(warnings, fmt.Sprintf("unrecognized format %q", format))
-		}
-		if written.HasRules() {
-			warnings = append(warnings, ignoredRules)
-		}
+		eachSchema(child(version, "schema"), func(schema tree) {
+			if format := text(schema, "format"); !knowsFormat(format) {
+				warnings = append(warnings, fmt.Sprintf("unrecognized format %q", format))
+			}
+			if _, ruled := schema["x-kubernetes-validations"].([]any); ruled {
+				warnings = append(warnings, ignoredRules)
+			}
+		})
 	}
-	return warnings
+	slices.Sort(warnings)
+	return slices.Compact(warnings)
 }
 
 // validateCRD validates what this server needs to serve the type.

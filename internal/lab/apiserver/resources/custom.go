@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"orrery/restclient/api"
 )
@@ -83,14 +86,13 @@ func customDefinition(spec tree, name string, version tree) (*Definition, error)
 		}
 	}
 	d.Schema = child(child(version, "schema"), "openAPIV3Schema")
-	rules := New(d.Schema)
-	d.Type = Custom(rules)
+	d.Type = Custom(d.Schema)
 	var err error
 	if d.Columns, err = customColumns(version); err != nil {
 		return nil, err
 	}
 	d.selectable(version)
-	d.Strategy = customStrategy(d, rules)
+	d.Strategy = customStrategy(d)
 	return d, nil
 }
 
@@ -157,15 +159,15 @@ func (d *Definition) unset(path string) string {
 }
 
 // customStrategy returns the strategy of a custom resource.
-func customStrategy(d *Definition, rules *Schema) Strategy {
-	status := d.Status
+func customStrategy(d *Definition) Strategy {
+	status, schema := d.Status, sync.OnceValue(func() *jsonschema.Schema { return compiled(d.Schema) })
 	s := Strategy{
-		Default: func(o *api.Unstructured) { rules.FillIn(o.Object) },
+		Default: func(o *api.Unstructured) { d.Type.FillIn(o.Object) },
 		PrepareCreate: func(o *api.Unstructured) {
 			if status {
 				delete(o.Object, "status")
 			}
-			rules.FillIn(o.Object) // kube-apiserver applies the defaults when it reads from etcd
+			d.Type.FillIn(o.Object) // kube-apiserver applies the defaults when it reads from etcd
 			setGeneration(o, 1)
 		},
 		PrepareUpdate: func(o, old *api.Unstructured) {
@@ -174,30 +176,16 @@ func customStrategy(d *Definition, rules *Schema) Strategy {
 			}
 			nextGeneration(o, old, contentChanged(o, old, status))
 		},
+		Validate: func(o *api.Unstructured) []FieldError {
+			return validateCustom(schema(), o, &api.Unstructured{})
+		},
+		ValidateUpdate: func(o, old *api.Unstructured) []FieldError { return validateCustom(schema(), o, old) },
 	}
+	s.ValidateStatusUpdate = s.ValidateUpdate
 	if status {
 		s.PrepareStatus = statusKeepsMetadata("labels", "annotations", "finalizers", "ownerReferences", "generation")
 	}
-	s.Validate = func(o *api.Unstructured) []FieldError {
-		return validateCustom(rules, o, &api.Unstructured{})
-	}
-	s.ValidateUpdate = func(o, old *api.Unstructured) []FieldError { return validateCustom(rules, o, old) }
-	s.ValidateStatusUpdate = s.ValidateUpdate
 	return s
-}
-
-// validateCustom validates a custom resource; old is empty for a new one. An object that has
-// duplicates already may keep them.
-func validateCustom(rules *Schema, o, old *api.Unstructured) []FieldError {
-	var before any
-	if old.Object != nil {
-		before = old.Object
-	}
-	wrong := rules.Validate(o.Object, before)
-	if len(rules.Lists("", before)) > 0 {
-		return wrong
-	}
-	return append(wrong, rules.Lists("", o.Object)...)
 }
 
 // contentChanged compares two objects except for kind, apiVersion and metadata, and except for the
@@ -271,7 +259,7 @@ func printed(value any) string {
 	case nil:
 		return ""
 	case map[string]any, []any:
-		return string(appendJSON(nil, value))
+		return encoded(value)
 	}
 	return fmt.Sprint(value)
 }

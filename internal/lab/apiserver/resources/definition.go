@@ -13,8 +13,8 @@
 // kube-apiserver has a Go struct for each type; a server with untyped trees needs the description
 // as data. A [Type] describes one place in a document. [Builtin] returns the types of Kubernetes,
 // recorded in schemas.jsonl from the OpenAPI documents of kube-apiserver and completed with what
-// only its Go types know; [Custom] derives a type from the [Schema] of a CustomResourceDefinition,
-// which also validates values. They answer:
+// only its Go types know; [Custom] derives a type from the schema of a CustomResourceDefinition. They
+// answer:
 //
 //   - Which fields of a document are unknown, and which values do not fit? [Type.Check]
 //   - What remains after decoding and encoding it? [Type.Prune]

@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -222,16 +221,11 @@ type FieldError struct {
 	Type api.CauseType
 	// Field is the path, such as "metadata.labels" or "spec.containers[0].name".
 	Field string
-	// Value is the invalid value. [Omitted] is not shown.
+	// Value is the invalid value.
 	Value any
 	// Detail says what is valid; it may be empty.
 	Detail string
 }
-
-// Omitted replaces a value that would be too long to show.
-const Omitted omitted = true
-
-type omitted bool
 
 // Error returns the message with the field: `metadata.name: Invalid value: "A": ...`.
 func (e FieldError) Error() string { return e.Field + ": " + e.Body() }
@@ -240,7 +234,7 @@ func (e FieldError) Error() string { return e.Field + ": " + e.Body() }
 func (e FieldError) Body() string {
 	kind := kinds[e.Type]
 	text := kind.words
-	if kind.value && e.Value != Omitted {
+	if kind.value {
 		text += ": " + formatValue(e.Value)
 	}
 	if e.Detail != "" {
@@ -254,9 +248,5 @@ func formatValue(value any) string {
 	if text, ok := value.(string); ok {
 		return fmt.Sprintf("%q", text)
 	}
-	data, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprintf("%v", value)
-	}
-	return string(data)
+	return encoded(value)
 }

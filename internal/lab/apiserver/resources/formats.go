@@ -51,20 +51,17 @@ func knowsFormat(name string) bool {
 	return ownFormats[name] != nil || slices.Contains(otherFormats, name)
 }
 
-// UnknownFormats returns the formats in a schema that are not supported.
-func (s *Schema) UnknownFormats() []string {
-	found := map[string]bool{}
-	s.each(func(one *Schema) {
-		if !knowsFormat(one.Format) {
-			found[one.Format] = true
+// eachSchema calls visit for a schema and all objects inside it.
+func eachSchema(value any, visit func(schema tree)) {
+	switch v := value.(type) {
+	case map[string]any:
+		visit(v)
+		for _, inner := range v {
+			eachSchema(inner, visit)
 		}
-	})
-	return sortedKeys(found)
-}
-
-// HasRules reports whether a schema has rules (x-kubernetes-validations), which are ignored.
-func (s *Schema) HasRules() bool {
-	has := false
-	s.each(func(one *Schema) { has = has || one.Rules != nil })
-	return has
+	case []any:
+		for _, inner := range v {
+			eachSchema(inner, visit)
+		}
+	}
 }

@@ -46,7 +46,7 @@ func ApplyPatch(kind api.PatchType, current map[string]any, data []byte, t *Type
 	}
 	keepKind(kind, current, result, t)
 	if wrong := t.Check(result).TypeError; wrong != nil {
-		return nil, RefusePatch(kind, data, result, wrong.Error())
+		return nil, RefusePatch(result, wrong.Error())
 	}
 	return result, nil
 }
@@ -64,15 +64,9 @@ func keepKind(kind api.PatchType, current, result map[string]any, t *Type) {
 	}
 }
 
-// RefusePatch returns the error for a patch with an invalid result (422). It shows the result, or
-// for a strategic merge patch the patch.
-func RefusePatch(kind api.PatchType, data []byte, result map[string]any, why string) *api.StatusError {
-	if kind == api.StrategicMergePatchType {
-		if patch, err := strategicDocument(data); err == nil {
-			return refused(fmt.Sprint(patch), why)
-		}
-	}
-	return refused(encoded(result), why)
+// RefusePatch returns the error for a patch with an invalid result (422).
+func RefusePatch(result map[string]any, why string) *api.StatusError {
+	return Invalid("", "", "", []FieldError{{Type: FieldInvalid, Field: "patch", Value: encoded(result), Detail: why}})
 }
 
 // apply changes a copy of the document.
@@ -85,11 +79,6 @@ func apply(kind api.PatchType, current map[string]any, data []byte, t *Type) (ma
 		return nil, err
 	}
 	return mergeMaps(clone(current).(map[string]any), patch, t)
-}
-
-func refused(shown, why string) *api.StatusError {
-	return Invalid("", "", "", []FieldError{
-		{Type: FieldInvalid, Field: "patch", Value: shown, Detail: why}})
 }
 
 // cannotApply is the error for a JSON patch that does not fit the document. kube-apiserver gives no

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +31,9 @@ func TestAsKubeAPIServerPatches(t *testing.T) {
 	require.NoError(t, err)
 	defer file.Close()
 	lines := bufio.NewScanner(file)
+	struck := []string{ // in the recording 500
+		`{"metadata":{"finalizers":["x.y/z",5]}}`,
+	}
 	results, refusals := 0, 0
 	for lines.Scan() {
 		var line struct {
@@ -45,11 +50,15 @@ func TestAsKubeAPIServerPatches(t *testing.T) {
 		version := map[string]string{"Deployment": "apps/v1"}[line.Kind]
 		typ, object := typeOf(t, cmp.Or(version, "v1"), line.Kind), decode(t, string(line.Object))
 		patched, err := resources.ApplyPatch(line.Type, object, []byte(line.Patch), typ)
+		if slices.Contains(struck, line.Patch) && line.Type == api.StrategicMergePatchType {
+			assert.Equal(t, 422, api.CodeOf(err), about)
+			continue
+		}
 		assert.JSONEq(t, string(line.Object), encode(t, object), "%s changed the document", about)
 		if line.Code != 0 {
 			refusals++
 			if assert.Error(t, err, about) {
-				assertMistake(t, line.Message, withoutDocument(err.Error()), about)
+				assertMistake(t, withoutDocument(line.Message), withoutDocument(err.Error()), about)
 				assert.Equal(t, line.Code, api.CodeOf(err), about)
 				var refused *api.StatusError
 				require.ErrorAs(t, err, &refused)
@@ -68,14 +77,11 @@ func TestAsKubeAPIServerPatches(t *testing.T) {
 	assert.Greater(t, refusals, 45)
 }
 
-// withoutDocument removes the document from an error, as the recorder does, because it has times
-// and versions.
-func withoutDocument(message string) string {
-	if _, tail, ok := strings.Cut(message, `}": `); ok && strings.HasPrefix(message, ` "" is invalid: patch`) {
-		return "...: " + tail
-	}
-	return message
-}
+// shownDocument matches the document in an error, which has times and versions. kube-apiserver shows
+// a strategic merge patch instead.
+var shownDocument = regexp.MustCompile(`^ "" is invalid: patch: Invalid value: ".*?[}\]]": `)
+
+func withoutDocument(message string) string { return shownDocument.ReplaceAllString(message, "...: ") }
 
 func TestAPatchCannotDoubleADocumentRepeatedly(t *testing.T) {
 	const twice = `{"op":"copy","from":"/l","path":"/l/-"}`

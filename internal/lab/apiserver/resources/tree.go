@@ -1,8 +1,11 @@
 package resources
 
 import (
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"orrery/restclient/api"
 )
@@ -99,6 +102,20 @@ func keep(o, old *api.Unstructured, path ...string) {
 func clone(value any) any {
 	return (&api.Unstructured{Object: tree{"": value}}).DeepCopy().Object[""]
 }
+
+// decodeJSON decodes any value with the types of [api.Unstructured].
+func decodeJSON(data []byte) (any, error) {
+	var wrapped api.Unstructured // only objects can be decoded into it
+	err := json.Unmarshal(slices.Concat([]byte(`{"":`), data, []byte("}")), &wrapped)
+	return wrapped.Object[""], err
+}
+
+func encoded(value any) string { return string(appendJSON(nil, value)) }
+
+// join joins two parts of a path.
+func join(path, field string) string { return strings.TrimPrefix(path+"."+field, ".") }
+
+func indexed(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
 // same compares two JSON values. Absent, null, and an empty list or map are equal.
 func same(a, b any) bool {

@@ -22,6 +22,8 @@ type Type struct {
 	strategy PatchStrategy
 	mergeKey string
 	custom   bool // a custom resource: only its metadata can have mismatches
+	nullable bool // of a custom resource
+	initial  any  // the default value in a custom resource
 }
 
 // orAny returns t, or the type that accepts everything.
@@ -102,13 +104,13 @@ const (
 	Bytes
 )
 
-// Custom returns the type of a custom resource with a schema, which may be nil. It serves to find
-// and prune unknown fields. Mismatches are found in the metadata only; [Schema.Validate] validates
-// the rest.
-func Custom(s *Schema) *Type {
-	t := s.fields()
+// Custom returns the type of a custom resource with an openAPIV3Schema, which may be nil. It serves
+// to find and prune unknown fields, and to set defaults. Mismatches are found in the metadata only;
+// validateCustom checks the rest.
+func Custom(schema map[string]any) *Type {
+	t := customType(schema)
 	if t.kind != Object { // any object is accepted, but its metadata is checked
-		t.kind, t.element, t.fields = Object, &Type{custom: true}, map[string]*Type{}
+		t = &Type{custom: true, kind: Object, element: &Type{}, fields: map[string]*Type{}}
 	}
 	addMeta(t.fields)
 	return t
@@ -120,24 +122,64 @@ func addMeta(fields map[string]*Type) {
 	fields["metadata"] = Builtin().types[objectMetaName]
 }
 
-// fields returns the type that knows the fields of the schema.
-func (s *Schema) fields() *Type {
-	t := &Type{custom: true}
-	switch {
-	case s == nil:
-	case s.Type == "array":
-		t.kind, t.element = Array, s.Items.fields()
-	case s.Type == "object":
+// customType returns the type of one place in a custom resource. Its schema should be structural:
+// types stand in one tree of properties and items.
+func customType(schema tree) *Type {
+	t := &Type{custom: true, initial: schema["default"], nullable: boolean(schema, "nullable")}
+	switch text(schema, "type") {
+	case "array":
+		t.kind, t.element = Array, customType(child(schema, "items"))
+	case "object":
 		t.kind, t.fields = Object, map[string]*Type{}
-		if s.AdditionalProperties != nil || s.Preserve {
-			t.element = s.AdditionalProperties.fields()
+		more := schema["additionalProperties"]
+		if values := child(schema, "additionalProperties"); values != nil {
+			t.element = customType(values)
+		} else if more == true || boolean(schema, "x-kubernetes-preserve-unknown-fields") {
+			t.element = &Type{}
 		}
-		for name, property := range s.Properties {
-			t.fields[name] = property.fields()
+		for name := range child(schema, "properties") {
+			t.fields[name] = customType(child(child(schema, "properties"), name))
 		}
-		if s.Embedded {
+		if boolean(schema, "x-kubernetes-embedded-resource") {
 			addMeta(t.fields)
 		}
 	}
 	return t
 }
+
+// FillIn sets the defaults of absent fields and of nulls that are not allowed in a custom resource,
+// and drops the other nulls that are not allowed. It changes value in place.
+func (t *Type) FillIn(value any) {
+	if t == nil || !t.custom {
+		return
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for name, field := range t.fields {
+			if _, there := v[name]; !there && field.initial != nil {
+				v[name] = clone(field.initial)
+			}
+		}
+		for name, inner := range v {
+			field, _ := t.Field(name)
+			if inner == nil && field.refusesNull() {
+				inner = clone(field.initial)
+				v[name] = inner
+				if inner == nil {
+					delete(v, name)
+				}
+			}
+			field.FillIn(inner)
+		}
+	case []any:
+		for i, item := range v {
+			if item == nil && t.Items().refusesNull() {
+				v[i] = clone(t.Items().initial)
+			}
+			t.Items().FillIn(v[i])
+		}
+	}
+}
+
+// refusesNull reports whether null is not a value of a place in a custom resource.
+func (t *Type) refusesNull() bool { return t != nil && t.custom && !t.nullable }

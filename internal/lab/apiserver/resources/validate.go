@@ -10,6 +10,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"orrery/restclient/api"
 )
 
 // compiled returns the validator of an openAPIV3Schema, or nil if the library refuses the schema.
@@ -78,6 +80,9 @@ func plainSchema(openAPI tree) tree {
 	if len(types) > 0 {
 		plain["type"] = types
 	}
+	if text(openAPI, "x-kubernetes-list-type") == "set" {
+		plain["uniqueItems"] = true
+	}
 	for key, value := range plain {
 		if value == nil {
 			delete(plain, key)
@@ -86,72 +91,52 @@ func plainSchema(openAPI tree) tree {
 	return plain
 }
 
-// Validate checks a custom resource. With an old value, unchanged parts may stay invalid
-// (KEP-4008). old is nil for a new object. The errors are ordered by field; those about single
-// values have the messages of kube-apiserver.
-func (s *Schema) Validate(value, old any) []FieldError {
-	if s == nil || s.compiled() == nil {
+// validateCustom checks a custom resource against its schema; old is empty for a new one. A mistake
+// that the old object has too may stay. The errors are ordered by field.
+func validateCustom(schema *jsonschema.Schema, o, old *api.Unstructured) []FieldError {
+	if schema == nil {
 		return nil
 	}
-	refused, _ := s.compiled().Validate(value).(*jsonschema.ValidationError)
-	var wrong []FieldError
-	s.collect(refused, value, old, &wrong)
+	wrong := schemaErrors(schema, o.Object)
+	if old.Object != nil && len(wrong) > 0 {
+		before := schemaErrors(schema, old.Object)
+		wrong = slices.DeleteFunc(wrong, func(one FieldError) bool {
+			return slices.ContainsFunc(before, func(other FieldError) bool { return reflect.DeepEqual(one, other) })
+		})
+	}
+	return wrong
+}
+
+func schemaErrors(schema *jsonschema.Schema, object tree) []FieldError {
+	refused, _ := schema.Validate(object).(*jsonschema.ValidationError)
+	wrong := valueErrors(refused, object)
 	slices.SortStableFunc(wrong, func(a, b FieldError) int { return strings.Compare(a.Field, b.Field) })
 	return wrong
 }
 
-// collect adds the errors about single values. What is wrong in each alternative of anyOf and oneOf
-// is left out.
-func (s *Schema) collect(refused *jsonschema.ValidationError, value, old any, wrong *[]FieldError) {
+// valueErrors returns the errors about single values. What is wrong in each alternative of anyOf and
+// oneOf is left out.
+func valueErrors(refused *jsonschema.ValidationError, object any) (wrong []FieldError) {
 	if refused == nil {
-		return
+		return nil
 	}
 	switch refused.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.AllOf:
 		for _, cause := range refused.Causes {
-			s.collect(cause, value, old, wrong)
+			wrong = append(wrong, valueErrors(cause, object)...)
 		}
-		return
+		return wrong
 	}
-	field, found, changed := s.follow(refused.InstanceLocation, value, old)
-	if changed {
-		*wrong = append(*wrong, fieldErrors(field, found, refused.ErrorKind)...)
-	}
-}
-
-// follow returns the field and the value at a location, and whether it differs from the old one.
-// The items of a list have old values if they have keys.
-func (s *Schema) follow(location []string, value, old any) (field string, found any, changed bool) {
-	for _, step := range location {
-		if reflect.DeepEqual(value, old) {
-			return field, value, false
-		}
+	field, value := "", object
+	for _, step := range refused.InstanceLocation {
 		if list, isList := value.([]any); isList {
 			at, _ := strconv.Atoi(step)
 			field, value = indexed(field, at), list[at]
-			old = s.sameKeys(value, old)
-			if s != nil {
-				s = s.Items
-			}
 			continue
 		}
-		field, value, old = join(field, step), object(value)[step], object(old)[step]
-		s = s.at(step)
+		field, value = join(field, step), value.(tree)[step]
 	}
-	return field, value, old == nil || !reflect.DeepEqual(value, old)
-}
-
-// sameKeys returns the item of an old list of type map that has the keys of an item, or nil.
-func (s *Schema) sameKeys(item, old any) any {
-	before, _ := old.([]any)
-	if s == nil || s.ListType != "map" {
-		return nil
-	}
-	at := slices.IndexFunc(before, func(other any) bool { return reflect.DeepEqual(s.key(other), s.key(item)) })
-	if at < 0 {
-		return nil
-	}
-	return before[at]
+	return fieldErrors(field, value, refused.ErrorKind)
 }
 
 // fieldErrors describes what is wrong with the value of a field.
@@ -212,8 +197,7 @@ func fieldErrors(field string, value any, problem jsonschema.ErrorKind) []FieldE
 	case *kind.MultipleOf:
 		invalid("should be a multiple of %s", shown(p.Want))
 	default:
-		keywords := strings.Join(problem.KeywordPath(), ".")
-		one.Value, one.Detail = Omitted, "does not satisfy the schema ("+keywords+")"
+		one.Value, one.Detail = "", "does not satisfy the schema ("+strings.Join(problem.KeywordPath(), ".")+")"
 	}
 	return []FieldError{one}
 }
