@@ -3,42 +3,115 @@ package faults
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"orrery/restclient/api"
 )
 
-// builder reads the options of an order and keeps the first problem.
+// builder reads the options of a fault and keeps the first problem.
 type builder struct {
-	order   order
+	options options
 	problem string
 }
 
-// build parses the text of a fault.
-func build(text string, now time.Time) (*fault, error) {
-	o, err := parse(text)
-	if err != nil {
-		return nil, err
+// options are the options of a fault, by name.
+type options map[string]string
+
+// text returns the value of an option, or otherwise.
+func (o options) text(name, otherwise string) string {
+	if value, there := o[name]; there {
+		return value
 	}
-	b := builder{order: o}
-	f := b.fault(text, now)
+	return otherwise
+}
+
+// SyntaxError reports the invalid text of a fault.
+type SyntaxError struct {
+	// Text is the whole text.
+	Text string
+	// Problem says what is wrong and what would be valid.
+	Problem string
+}
+
+func (e *SyntaxError) Error() string { return "fault " + printable(e.Text) + ": " + e.Problem }
+
+// printable quotes text with unprintable characters escaped, and limits its length.
+func printable(text string) string { return strconv.Quote(text[:min(len(text), 200)]) }
+
+// build parses the text of a fault:
+//
+//	fault  = kind [ ":" option { "," option } ]
+//	option = name "=" value
+//	value  = text without comma and quote, or a text in double quotes as in Go
+//
+// Spaces around names and unquoted values are ignored.
+func build(text string, now time.Time) (*fault, error) {
+	b := builder{options: options{}}
+	kind := b.parse(text)
+	f := b.fault(kind, text, now)
 	if b.problem != "" {
 		return nil, &SyntaxError{text, b.problem}
 	}
 	return f, nil
 }
 
-func (b *builder) fault(text string, now time.Time) *fault {
+// setting matches an option and what follows it.
+var setting = regexp.MustCompile(`^\s*([^=,]*?)\s*=\s*("(?:[^"\\]|\\.)*"|[^",]*?)\s*(,|$)`)
+
+func (b *builder) parse(text string) Kind {
+	name, rest, more := strings.Cut(text, ":")
+	name = strings.TrimSpace(name)
+	at := slices.IndexFunc(catalogue, func(k Kind) bool { return k.Name == name })
+	if at < 0 {
+		b.fail("unknown kind " + printable(name) + "; the kinds are " + kindNames())
+		return Kind{}
+	}
+	for more && b.problem == "" {
+		parts := setting.FindStringSubmatch(rest)
+		if parts == nil {
+			b.fail("options after the colon must be name=value, separated by commas, not " + printable(rest))
+			break
+		}
+		b.set(catalogue[at], parts[1], parts[2])
+		rest, more = rest[len(parts[0]):], parts[3] == ","
+	}
+	return catalogue[at]
+}
+
+func (b *builder) set(kind Kind, name, value string) {
+	var err error
+	if strings.HasPrefix(value, `"`) {
+		value, err = strconv.Unquote(value)
+	}
+	switch _, twice := b.options[name]; {
+	case !slices.Contains(kind.Options, name):
+		b.fail(kind.Name + " has no option " + printable(name) + "; its options are " + strings.Join(kind.Options, ", "))
+	case twice:
+		b.fail("duplicate option " + name)
+	case err != nil:
+		b.fail("the value of " + name + " is not a quoted text")
+	case value == "":
+		b.fail("the option " + name + " has no value")
+	case strings.ContainsFunc(value, unicode.IsControl):
+		b.fail("the value of " + name + " has control characters")
+	}
+	b.options[name] = value
+}
+
+func (b *builder) fault(kind Kind, text string, now time.Time) *fault {
 	f := &fault{
-		kind: b.order.kind.Name, text: text, count: -1, share: 1, removed: make(chan struct{}),
+		kind: kind.Name, action: kind.Action, text: text, count: -1, share: b.share(), removed: make(chan struct{}),
 		scope: scope{
 			verbs: b.list("verb"), resources: b.list("resource"), namespaces: b.list("namespace"),
 			names: b.list("name"), users: b.list("user"),
 		},
-		order: b.order,
+		options: b.options,
+		while:   b.object("while"), unless: b.object("unless"), unlessReady: b.service("unless-ready"),
 	}
 	if f.kind != brokenGroup && f.kind != staleDiscovery {
 		f.scope.groups = b.list("group")
@@ -49,27 +122,20 @@ func (b *builder) fault(text string, now time.Time) *fault {
 		}
 	}
 	b.limit(f, now)
-	b.conditions(f)
 	b.particulars(f)
 	return f
 }
 
 // limit reads how often and how long the fault is active.
 func (b *builder) limit(f *fault, now time.Time) {
-	switch {
-	case f.kind == conflict:
+	if f.kind == conflict || b.has("count") {
 		f.count = b.number("count", 1)
-	case b.has("count"):
-		f.count = b.number("count", 0)
 	}
 	if b.has("for") {
 		f.until = now.Add(b.duration("for", 0))
 	}
-	f.share = b.share()
 	f.dice = rand.New(rand.NewPCG(uint64(b.number("seed", 1)), 0))
-	if b.has("every") {
-		f.every = b.duration("every", 0)
-	} else if b.order.kind.Action && f.kind != keepsCreating {
+	if f.every = b.duration("every", 0); f.action && f.every == 0 && f.kind != keepsCreating {
 		f.count = 1
 		if b.has("count") || b.has("for") {
 			b.fail("without every it happens once, so count and for have no effect")
@@ -77,48 +143,21 @@ func (b *builder) limit(f *fault, now time.Time) {
 	}
 }
 
-// conditions reads on which objects the fault depends.
-func (b *builder) conditions(f *fault) {
-	f.while, f.unless = b.object("while"), b.object("unless")
-	if b.has("unless-ready") {
-		f.unlessReady.namespace, f.unlessReady.name = b.service("unless-ready", "")
-	}
-}
-
-// object reads the name of an object; the zero value if the option is absent.
-func (b *builder) object(option string) object {
-	if !b.has(option) {
-		return object{}
-	}
-	parts := strings.Split(b.text(option, ""), "/")
-	if len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
-		b.fail(option + " must be RESOURCE/NAME or RESOURCE/NAMESPACE/NAME, such as validatingwebhookconfigurations/policy")
-	}
-	o := object{resource: parts[0], name: parts[len(parts)-1]}
-	if len(parts) == 3 {
-		o.namespace = parts[1]
-	}
-	return o
-}
-
-// service reads the namespace and name of a Service.
-func (b *builder) service(option, otherwise string) (namespace, name string) {
-	namespace, name, both := strings.Cut(b.text(option, otherwise), "/")
-	if !both || namespace == "" || name == "" || strings.Contains(name, "/") {
-		b.fail(option + " must be NAMESPACE/NAME")
-	}
-	return namespace, name
-}
-
 // particulars reads the options of single kinds.
 func (b *builder) particulars(f *fault) {
 	switch f.kind {
-	case tooManyRequests, unavailable:
-		f.wait = b.retryAfter(f.kind)
-	case repeatEvents, interruptStreams:
-		f.events = b.number(map[string]string{repeatEvents: "back", interruptStreams: "after"}[f.kind], 1)
+	case tooManyRequests:
+		if b.options["retry-after"] != "none" {
+			f.wait = b.seconds("retry-after", time.Second)
+		}
+	case unavailable:
+		f.wait = b.seconds("retry-after", 0)
+	case repeatEvents:
+		f.events = b.number("back", 1)
+	case interruptStreams:
+		f.events = b.number("after", 1)
 	case withholdBookmarks:
-		if which := b.text("which", "all"); !slices.Contains([]string{"regular", "initial", "all"}, which) {
+		if which := b.options.text("which", "all"); !slices.Contains([]string{"regular", "initial", "all"}, which) {
 			b.fail("which=" + which + ": must be regular, initial or all")
 		}
 	case delay:
@@ -126,12 +165,13 @@ func (b *builder) particulars(f *fault) {
 	case staleReads:
 		f.versions = uint64(b.number("versions", 10))
 	case brokenGroup, staleDiscovery:
-		f.broken = api.GroupVersion{Group: b.text("group", "metrics.k8s.io"), Version: b.text("version", "v1beta1")}
-		if strings.ContainsAny(f.broken.Group+f.broken.Version, "/| ") {
+		group, version := b.options.text("group", "metrics.k8s.io"), b.options.text("version", "v1beta1")
+		f.broken = api.GroupVersion{Group: group, Version: version}
+		if strings.ContainsAny(group+version, "/| ") {
 			b.fail("group and version must each be a single name")
 		}
 	case conversionFails:
-		b.service("service", defaultConverter)
+		b.service("service")
 	case nodeLost:
 		f.scope.names = b.list("node")
 	case notAllowed, forbid:
@@ -140,26 +180,8 @@ func (b *builder) particulars(f *fault) {
 				"otherwise it would refuse everything")
 		}
 	case keepsCreating:
-		f.scope = scope{}
-		if !b.has("every") {
-			f.every = time.Second
-		}
+		f.scope, f.every = scope{}, b.duration("every", time.Second)
 	}
-}
-
-// retryAfter reads the Retry-After time; 0 means no header.
-func (b *builder) retryAfter(kind string) time.Duration {
-	otherwise := time.Duration(0)
-	if kind == tooManyRequests {
-		if otherwise = time.Second; b.text("retry-after", "") == "none" {
-			return 0
-		}
-	}
-	wait := b.duration("retry-after", otherwise)
-	if wait%time.Second != 0 {
-		b.fail("retry-after must be whole seconds")
-	}
-	return wait
 }
 
 func (b *builder) fail(problem string) {
@@ -168,60 +190,85 @@ func (b *builder) fail(problem string) {
 	}
 }
 
-func (b *builder) has(name string) bool { _, there := b.order.value(name); return there }
+func (b *builder) has(name string) bool { return b.options[name] != "" }
 
-func (b *builder) text(name, otherwise string) string { return b.order.text(name, otherwise) }
-
-func (b *builder) list(name string) []string {
-	value, there := b.order.value(name)
-	if !there {
-		return nil
+// read parses the value of an option, which must be what want says. An absent one is otherwise.
+func read[T any](b *builder, name string, otherwise T, want string, parse func(value string) (T, bool)) T {
+	if !b.has(name) {
+		return otherwise
 	}
-	parts := alternatives(value)
-	for _, part := range parts {
-		if part == "" {
-			b.fail(fmt.Sprintf("%s=%s: empty alternative next to a |", name, value))
-		}
+	value, valid := parse(b.options[name])
+	if !valid {
+		b.fail(fmt.Sprintf("%s=%s: must be %s", name, b.options[name], want))
 	}
-	return parts
+	return value
 }
 
 func (b *builder) number(name string, otherwise int) int {
-	value, there := b.order.value(name)
-	if !there {
-		return otherwise
-	}
-	n, err := strconv.ParseInt(value, 10, 32)
-	if err != nil || n < 1 {
-		b.fail(fmt.Sprintf("%s=%s: must be an integer, 1 or more", name, value))
-	}
-	return int(n)
+	return read(b, name, otherwise, "an integer, 1 or more", func(value string) (int, bool) {
+		n, err := strconv.ParseInt(value, 10, 32)
+		return int(n), err == nil && n >= 1
+	})
 }
 
 func (b *builder) duration(name string, otherwise time.Duration) time.Duration {
-	value, there := b.order.value(name)
-	if !there {
-		return otherwise
+	const want = "a duration such as 300ms, 10s or 2m"
+	return read(b, name, otherwise, want, func(value string) (time.Duration, bool) {
+		d, err := time.ParseDuration(value)
+		return d, err == nil && d > 0
+	})
+}
+
+// seconds reads a duration in whole seconds, for a header.
+func (b *builder) seconds(name string, otherwise time.Duration) time.Duration {
+	wait := b.duration(name, otherwise)
+	if wait%time.Second != 0 {
+		b.fail(name + " must be whole seconds")
 	}
-	d, err := time.ParseDuration(value)
-	if err != nil || d <= 0 {
-		b.fail(fmt.Sprintf("%s=%s: must be a duration such as 300ms, 10s or 2m", name, value))
-	}
-	return d
+	return wait
 }
 
 func (b *builder) share() float64 {
-	value, there := b.order.value("share")
-	if !there {
-		return 1
-	}
-	number, percent := strings.CutSuffix(value, "%")
-	share, err := strconv.ParseFloat(number, 64)
-	if percent {
-		share /= 100
-	}
-	if err != nil || !(share > 0 && share <= 1) {
-		b.fail(fmt.Sprintf("share=%s: must be more than 0 and at most 1, or a percentage", value))
-	}
-	return share
+	const want = "more than 0 and at most 1, or a percentage"
+	return read(b, "share", 1, want, func(value string) (float64, bool) {
+		number, percent := strings.CutSuffix(value, "%")
+		share, err := strconv.ParseFloat(number, 64)
+		if percent {
+			share /= 100
+		}
+		return share, err == nil && share > 0 && share <= 1
+	})
+}
+
+// list reads alternatives such as list|watch.
+func (b *builder) list(name string) []string {
+	return read(b, name, nil, "names with a | between them", func(value string) ([]string, bool) {
+		parts := strings.Split(value, "|")
+		for i := range parts {
+			parts[i] = strings.TrimSpace(parts[i])
+		}
+		return parts, !slices.Contains(parts, "")
+	})
+}
+
+// object reads the name of an object; the zero value if the option is absent.
+func (b *builder) object(name string) object {
+	const want = "RESOURCE/NAME or RESOURCE/NAMESPACE/NAME, such as validatingwebhookconfigurations/policy"
+	return read(b, name, object{}, want, func(value string) (object, bool) {
+		parts := strings.Split(value, "/")
+		o := object{resource: parts[0], name: parts[len(parts)-1]}
+		if len(parts) == 3 {
+			o.namespace = parts[1]
+		}
+		return o, (len(parts) == 2 || len(parts) == 3) && !slices.Contains(parts, "")
+	})
+}
+
+// service reads the namespace and name of a Service; the zero value if the option is absent.
+func (b *builder) service(name string) object {
+	return read(b, name, object{}, "NAMESPACE/NAME", func(value string) (object, bool) {
+		parts := strings.Split(value, "/")
+		valid := len(parts) == 2 && !slices.Contains(parts, "")
+		return object{resource: "services", namespace: parts[0], name: parts[len(parts)-1]}, valid
+	})
 }

@@ -96,14 +96,6 @@ var catalogue = func() []Kind {
 	return kinds
 }()
 
-func kindNamed(name string) (Kind, bool) {
-	at := slices.IndexFunc(catalogue, func(k Kind) bool { return k.Name == name })
-	if at < 0 {
-		return Kind{}, false
-	}
-	return catalogue[at], true
-}
-
 func kindNames() string {
 	var names []string
 	for _, kind := range catalogue {

@@ -67,7 +67,7 @@ func (f *fault) refusal() *api.StatusError {
 	case notAllowed:
 		return resources.MethodNotAllowed()
 	default:
-		return refuseInternal(f.order.text("message", "a fault was requested"))
+		return refuseInternal(f.options.text("message", "a fault was requested"))
 	}
 }
 
@@ -117,7 +117,7 @@ func (s *Set) Admit(r Request) error {
 			return
 		}
 		failure, concerned := f.configuredLocked(r, s.objects)
-		_, annotated := r.Annotations[f.order.text("unless-annotated", "")]
+		_, annotated := r.Annotations[f.options.text("unless-annotated", "")]
 		switch {
 		case !concerned || annotated || !f.strikesLocked(r):
 		case f.kind == webhookDenies:
@@ -253,7 +253,7 @@ func (s *Set) Holds(r Request) bool {
 func (s *Set) Withholds(r Request, initial bool) bool {
 	withheld := false
 	s.each(func(f *fault) {
-		which := f.order.text("which", "all")
+		which := f.options.text("which", "all")
 		if f.kind != withholdBookmarks || !f.scope.matches(r) ||
 			which == "regular" && initial || which == "initial" && !initial {
 			return

@@ -41,33 +41,26 @@ func Forbidden(r Request) *api.StatusError {
 		return resources.Failure(code, reason,
 			fmt.Sprintf("forbidden: User %q cannot %s path %q", r.User, r.Verb, r.Path), &api.StatusDetails{})
 	}
-	resource, where := r.Resource, "at the cluster scope"
-	if r.Subresource != "" {
-		resource += "/" + r.Subresource
-	}
-	namespace := r.Namespace
-	if namespace == "" && r.Group == "" && r.Resource == "namespaces" {
-		namespace = r.Name
-	}
-	if namespace != "" {
+	where := "at the cluster scope"
+	if namespace := r.namespace(); namespace != "" {
 		where = fmt.Sprintf("in the namespace %q", namespace)
 	}
 	message := fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q %s", r.object(), r.User,
-		r.Verb, resource, r.Group, where)
+		r.Verb, r.path(), r.Group, where)
 	return resources.Failure(code, reason, message, &api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource})
 }
 
 // webhook returns the name of the webhook that the fault plays.
 func (f *fault) webhook() string {
 	if f.kind == webhookDenies {
-		return f.order.text("webhook", "deny.example.com")
+		return f.options.text("webhook", "deny.example.com")
 	}
-	return f.order.text("webhook", "unreachable.example.com")
+	return f.options.text("webhook", "unreachable.example.com")
 }
 
 func refuseDenied(f *fault) *api.StatusError {
 	why := " without explanation"
-	if message := f.order.text("message", ""); message != "" {
+	if message := f.options.text("message", ""); message != "" {
 		why = ": " + message
 	}
 	return resources.Failure(http.StatusForbidden, api.ReasonForbidden,
@@ -93,8 +86,8 @@ func (r Request) object() string {
 // refusePolicy returns the 422 of a ValidatingAdmissionPolicy.
 func refusePolicy(f *fault, r Request) *api.StatusError {
 	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s",
-		f.order.text("policy", "deny"), f.order.text("binding", "deny"),
-		f.order.text("message", "failed expression: false"))
+		f.options.text("policy", "deny"), f.options.text("binding", "deny"),
+		f.options.text("message", "failed expression: false"))
 	if r.Collection {
 		r.Name = "Unknown" // as kube-apiserver says
 	}
@@ -108,8 +101,8 @@ const defaultConverter = "default/conversion"
 // refuseUnconverted returns the 500 of a conversion webhook that cannot be called. It has no
 // reason.
 func refuseUnconverted(f *fault, r Request, kind string) *api.StatusError {
-	stored := api.GroupVersion{Group: r.Group, Version: f.order.text("from", r.Version)}
-	namespace, name, _ := strings.Cut(f.order.text("service", defaultConverter), "/")
+	stored := api.GroupVersion{Group: r.Group, Version: f.options.text("from", r.Version)}
+	namespace, name, _ := strings.Cut(f.options.text("service", defaultConverter), "/")
 	return resources.Failure(http.StatusInternalServerError, "", fmt.Sprintf("conversion webhook for %s, Kind=%s "+
 		"failed: Post \"https://%s.%s.svc:443/convert?timeout=30s\": no endpoints available for service %q",
 		stored, kind, name, namespace, name), nil)
@@ -117,7 +110,7 @@ func refuseUnconverted(f *fault, r Request, kind string) *api.StatusError {
 
 // refuseUnreadable returns the 500 of a read that cannot decrypt an object. Only a list names it.
 func refuseUnreadable(f *fault, r Request, key string) *api.StatusError {
-	message := f.order.text("message", "no matching prefix found")
+	message := f.options.text("message", "no matching prefix found")
 	if slices.Contains([]string{"list", "watch", "deletecollection"}, r.Verb) {
 		return refuseInternal(fmt.Sprintf("unable to transform key %q: %s", key, message))
 	}

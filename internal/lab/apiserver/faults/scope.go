@@ -3,7 +3,6 @@ package faults
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"orrery/restclient/api"
@@ -21,16 +20,8 @@ func (s scope) empty() bool {
 // matches follows RBAC: a resource does not include its subresources, and a Namespace object is in
 // its own namespace.
 func (s scope) matches(r Request) bool {
-	resource := r.Resource
-	if r.Subresource != "" {
-		resource += "/" + r.Subresource
-	}
-	namespace := r.Namespace
-	if namespace == "" && r.Group == "" && r.Resource == "namespaces" {
-		namespace = r.Name
-	}
-	return among(s.verbs, r.Verb) && among(s.groups, r.Group) && among(s.resources, resource) &&
-		among(s.namespaces, namespace) && among(s.names, r.Name) && among(s.users, r.User)
+	return among(s.verbs, r.Verb) && among(s.groups, r.Group) && among(s.resources, r.path()) &&
+		among(s.namespaces, r.namespace()) && among(s.names, r.Name) && among(s.users, r.User)
 }
 
 // includes is matches for a question in which "*" stands for any verb, group or resource.
@@ -50,15 +41,6 @@ func among(wanted []string, value string) bool {
 	return len(wanted) == 0 || slices.Contains(wanted, value)
 }
 
-// alternatives splits a value such as list|watch.
-func alternatives(value string) []string {
-	parts := strings.Split(value, "|")
-	for i := range parts {
-		parts[i] = strings.TrimSpace(parts[i])
-	}
-	return parts
-}
-
 // Request is what the faults know of a request to the server.
 type Request struct {
 	// Verb is the RBAC verb: get, list, watch, create, update, patch, delete, deletecollection. For
@@ -76,9 +58,26 @@ type Request struct {
 	Collection bool
 }
 
+// path returns the resource with its subresource, as in RBAC.
+func (r Request) path() string {
+	if r.Subresource == "" {
+		return r.Resource
+	}
+	return r.Resource + "/" + r.Subresource
+}
+
+// namespace returns the namespace of the object. A Namespace object is in its own.
+func (r Request) namespace() string {
+	if r.Namespace == "" && r.Group == "" && r.Resource == "namespaces" {
+		return r.Name
+	}
+	return r.Namespace
+}
+
 // fault is an active fault. It is immutable except for dice, hits and timer.
 type fault struct {
 	id, kind, text string
+	action         bool // it happens once or periodically
 	scope          scope
 	share          float64       // 0 to 1
 	count          int           // how often it may strike; -1 means no limit
@@ -88,7 +87,7 @@ type fault struct {
 	versions       uint64
 	events         int // repeat-events: back; interrupt-streaming-lists: after
 	broken         api.GroupVersion
-	order          order         // the other options
+	options        options
 	while, unless  object        // zero: no condition
 	unlessReady    object        // a Service; zero: no condition
 	removed        chan struct{} // closed when the fault is removed, not when it expires

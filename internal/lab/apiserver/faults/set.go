@@ -28,20 +28,19 @@ import (
 // Set holds the active faults. Create one with [New]. It is safe for concurrent use.
 type Set struct {
 	mu       sync.Mutex
-	faults   []*fault                        // guarded by mu; oldest first; expired faults are removed on access
-	made     map[string]int                  // guarded by mu; number of each kind, for IDs
-	actions  map[string]func()               // guarded by mu; the functions of On
-	running  sync.WaitGroup                  // actions started by timers; added to under mu
-	finished bool                            // guarded by mu; Stop was called
-	objects  Objects                         // guarded by mu; nil before Look
-	create   func(namespace, manager string) // guarded by mu; nil before OnCreate
+	faults   []*fault                 // guarded by mu; oldest first; expired faults are removed on access
+	made     map[string]int           // guarded by mu; number of each kind, for IDs
+	actions  map[string]func(options) // guarded by mu; the functions of On
+	running  sync.WaitGroup           // actions started by timers; added to under mu
+	finished bool                     // guarded by mu; Stop was called
+	objects  Objects                  // guarded by mu; nil before Look
 
 	// some reports whether faults has entries. It spares watches the lock when there are none.
 	some atomic.Bool // written under mu
 }
 
 func New() *Set {
-	return &Set{made: map[string]int{}, actions: map[string]func(){}}
+	return &Set{made: map[string]int{}, actions: map[string]func(options){}}
 }
 
 // Add adds a fault. An action (compact, cut-watches) runs immediately on the caller's goroutine;
@@ -58,7 +57,7 @@ func (s *Set) Add(text string) (id string, err error) {
 		s.mu.Unlock()
 		return f.id, nil
 	}
-	if !f.order.kind.Action {
+	if !f.action {
 		s.addLocked(f)
 		s.mu.Unlock()
 		return f.id, nil
@@ -79,13 +78,12 @@ func (s *Set) actLocked(f *fault) func() {
 		return func() {}
 	}
 	f.hits++
-	if create := s.create; f.kind == keepsCreating && create != nil {
-		return func() { create(f.order.text("namespace", "default"), f.order.text("manager", "creator")) }
+	act := s.actions[f.kind]
+	return func() {
+		if act != nil {
+			act(f.options)
+		}
 	}
-	if act := s.actions[f.kind]; act != nil {
-		return act
-	}
-	return func() {}
 }
 
 // again runs a repeated action and resets its timer.
@@ -134,18 +132,20 @@ func (s *Set) List() []Active {
 // On sets the function of an action. The server calls it once for [Compact] and [CutWatches],
 // before faults are added. f may be called concurrently and must not wait for Stop.
 func (s *Set) On(action string, f func()) {
+	s.onAction(action, func(options) { f() })
+}
+
+func (s *Set) onAction(kind string, f func(options)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.actions[action] = f
+	s.actions[kind] = f
 }
 
 // OnCreate sets the function of keeps-creating, which creates an object in a namespace, even a
 // terminating one. manager is the creator in managedFields. create may be called concurrently and
 // must not wait for Stop.
 func (s *Set) OnCreate(create func(namespace, manager string)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.create = create
+	s.onAction(keepsCreating, func(o options) { create(o.text("namespace", "default"), o.text("manager", "creator")) })
 }
 
 // Look makes the conditions of faults depend on objects. Before that, all faults apply. The methods
