@@ -87,7 +87,7 @@ func (h heads) target(name string) (registry.Target, error) {
 	if !ok {
 		return registry.Target{}, resources.ResourceNotFound()
 	}
-	return registry.Target{Definition: d, Version: h.resource.Version, Namespace: h.namespace, Name: name}, nil
+	return registry.Target{Definition: d, Namespace: h.namespace, Name: name}, nil
 }
 
 func headOf(d *resources.Definition, o *store.Object) *api.PartialObjectMetadata {

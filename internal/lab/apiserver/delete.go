@@ -11,11 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-func (x *exchange) serveDelete(t registry.Target) error {
-	r, err := x.represent(t)
-	if err != nil {
-		return err
-	}
+func (x *exchange) serveDelete(t registry.Target, r representation) error {
 	options, err := x.deleteOptions()
 	if err != nil {
 		return err
@@ -51,11 +47,7 @@ func (x *exchange) sendDeleted(def *resources.Definition, last *store.Object) er
 }
 
 // serveDeleteCollection answers with the list of the objects that it deletes.
-func (x *exchange) serveDeleteCollection(t registry.Target) error {
-	r, err := x.represent(t)
-	if err != nil {
-		return err
-	}
+func (x *exchange) serveDeleteCollection(t registry.Target, r representation) error {
 	selection, err := listOptions(x.query)
 	if err != nil {
 		return err

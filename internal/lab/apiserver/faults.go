@@ -113,7 +113,7 @@ func (x *exchange) readFault(t registry.Target) error {
 // terminating.
 func (s *Server) intrude(namespace, manager string) {
 	d, _ := s.catalog.Lookup(api.GroupVersionResource{Version: "v1", Resource: "configmaps"})
-	t := registry.Target{Definition: d, Version: "v1", Namespace: namespace}
+	t := registry.Target{Definition: d, Namespace: namespace}
 	if s.registry.Stored("namespaces", "", namespace) == nil {
 		return
 	}

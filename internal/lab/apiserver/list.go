@@ -12,11 +12,7 @@ import (
 	"orrery/restclient/api"
 )
 
-func (x *exchange) serveList(t registry.Target) error {
-	r, err := x.represent(t)
-	if err != nil {
-		return err
-	}
+func (x *exchange) serveList(t registry.Target, r representation) error {
 	options, err := listOptions(x.query)
 	if err != nil {
 		return err

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"orrery/internal/lab/apiserver/resources"
 )
 
@@ -16,7 +14,7 @@ func (x *exchange) serveOpenAPI() error {
 	path := strings.TrimPrefix(x.r.URL.Path, "/openapi/")
 	switch {
 	case path == "v2" && wantsProtobuf(x.r.Header):
-		x.send(http.StatusOK, openAPIV2Protobuf[1], emptyOpenAPIV2())
+		x.send(http.StatusOK, openAPIV2Protobuf[1], nil) // an empty message
 		return nil
 	case path == "v2":
 		return resources.NotAcceptable("this server describes its types in /openapi/v3 only")
@@ -39,34 +37,12 @@ func (x *exchange) serveOpenAPI() error {
 }
 
 // openAPIV2Protobuf are the media types of the OpenAPI v2 document. kubectl apply requests them and
-// fails without an answer.
+// fails without an answer, but looks in the v3 documents first, which have every kind.
 var openAPIV2Protobuf = []string{"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"}
-
-// The field numbers of openapi_v2.Document and its Info.
-const (
-	documentSwagger protowire.Number = 1
-	documentInfo    protowire.Number = 2
-	documentPaths   protowire.Number = 8
-	infoTitle       protowire.Number = 1
-	infoVersion     protowire.Number = 2
-)
 
 // wantsProtobuf reports whether a client prefers protobuf.
 func wantsProtobuf(header http.Header) bool {
 	first, _, _ := strings.Cut(header.Get("Accept"), ",")
 	mediaType, _, _ := strings.Cut(first, ";")
 	return slices.Contains(openAPIV2Protobuf, strings.ToLower(strings.TrimSpace(mediaType)))
-}
-
-// emptyOpenAPIV2 returns an OpenAPI v2 document without paths in protobuf. Clients look in the v3
-// documents first, which have every kind of this server.
-func emptyOpenAPIV2() []byte {
-	info := appendText(appendText(nil, infoTitle, "Kubernetes"), infoVersion, emulated)
-	document := appendText(nil, documentSwagger, "2.0")
-	document = protowire.AppendBytes(protowire.AppendTag(document, documentInfo, protowire.BytesType), info)
-	return protowire.AppendBytes(protowire.AppendTag(document, documentPaths, protowire.BytesType), nil)
-}
-
-func appendText(message []byte, field protowire.Number, text string) []byte {
-	return protowire.AppendString(protowire.AppendTag(message, field, protowire.BytesType), text)
 }

@@ -9,12 +9,12 @@ import (
 	"orrery/restclient/api"
 )
 
-func (x *exchange) servePatch(t registry.Target) error {
+func (x *exchange) servePatch(t registry.Target, r representation) error {
 	kind, err := x.patchType(t.Definition)
 	if err != nil {
 		return err
 	}
-	r, parameters, err := x.beginWrite(t, "PatchOptions")
+	parameters, err := writeOptions(x.query, "PatchOptions")
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (r representation) apiVersion() string {
 	if r.form.As != "" {
 		return "meta.k8s.io/" + r.form.Version
 	}
-	return r.def.Resource().GroupVersion().String()
+	return r.def.GroupVersion().String()
 }
 
 // appendObject appends one object in the negotiated form.

@@ -22,9 +22,7 @@ func (x *exchange) serveResource() error {
 	if len(x.info.Rest) > 0 || def.Namespaced != x.info.Scoped && (x.info.Scoped || x.info.Name != "") {
 		return x.notServed(def.Group)
 	}
-	target := registry.Target{
-		Definition: def, Version: x.info.Version, Name: x.info.Name, Subresource: x.info.Subresource,
-	}
+	target := registry.Target{Definition: def, Name: x.info.Name, Subresource: x.info.Subresource}
 	if def.Namespaced {
 		target.Namespace = x.info.Namespace
 	}
@@ -59,29 +57,46 @@ func (x *exchange) notServed(group string) error {
 	return nil
 }
 
+// serveVerb negotiates the form of the answer and serves the verb.
 func (x *exchange) serveVerb(t registry.Target) error {
+	serve := x.verb(t)
+	if serve == nil {
+		return resources.MethodNotAllowed()
+	}
+	if err := x.negotiate(true); err != nil {
+		return err
+	}
+	r := representation{def: t.Definition, of: t.Definition, form: x.form, include: x.query.Get("includeObject")}
+	if t.Subresource == "scale" {
+		r.def = resources.Scales()
+	}
+	return serve(t, r)
+}
+
+// verb returns what serves the verb, nil if the resource does not have it.
+func (x *exchange) verb(t registry.Target) func(registry.Target, representation) error {
 	verb, named := x.info.Verb, x.info.Name != ""
 	switch {
 	case x.r.Method == http.MethodHead || !t.Definition.HasVerb(verb):
 	case t.Definition.Namespaced && t.Namespace == "" && x.r.Method != http.MethodGet:
 	case verb == "watch":
-		return x.serveWatch(t)
+		return x.serveWatch
 	case verb == "list":
-		return x.serveList(t)
+		return x.serveList
 	case verb == "deletecollection":
-		return x.serveDeleteCollection(t)
+		return x.serveDeleteCollection
 	case verb == "create" && !named && t.Definition.HasVerb("get"):
-		return x.serveCreate(t)
+		return x.serveCreate
 	case verb == "get":
-		return x.serveGet(t)
+		return x.serveGet
 	case verb == "update" && named:
-		return x.serveUpdate(t)
+		return x.serveUpdate
 	case verb == "patch" && named:
-		return x.servePatch(t)
+		return x.servePatch
 	case verb == "delete":
-		return x.serveDelete(t)
+		return x.serveDelete
 	}
-	return resources.MethodNotAllowed()
+	return nil
 }
 
 func (x *exchange) serveSubresource(t registry.Target) error {

@@ -23,11 +23,7 @@ const (
 
 // serveWatch answers a watch on the goroutine of the request. It has no buffer: what a client does
 // not read stays in the store's window, until the watch expires or the client is cut.
-func (x *exchange) serveWatch(t registry.Target) error {
-	r, err := x.represent(t)
-	if err != nil {
-		return err
-	}
+func (x *exchange) serveWatch(t registry.Target, r representation) error {
 	options, err := listOptions(x.query)
 	if err != nil {
 		return err
@@ -41,8 +37,7 @@ func (x *exchange) serveWatch(t registry.Target) error {
 		begin = x.server.registry.WatchChanges
 	}
 	watch, err := begin(t, options)
-	expired := refusedAsExpired(err)
-	if err != nil && expired == nil {
+	if err != nil && !api.IsExpired(err) {
 		return err
 	}
 	cut := x.server.nextCut()
@@ -60,20 +55,11 @@ func (x *exchange) serveWatch(t registry.Target) error {
 		x.server.watches.Add(-1)
 		x.server.inFlight.Add(1)
 	}()
-	if expired != nil {
-		w.fail(expired)
+	if err != nil { // kube-apiserver notices an expired version after the watch has begun
+		w.fail(statusOf(err))
 		return nil
 	}
 	w.serve(watch, watchDuration(options.TimeoutSeconds))
-	return nil
-}
-
-// refusedAsExpired returns an error that clients get as an event and not as the answer:
-// kube-apiserver notices an expired version after the watch has begun.
-func refusedAsExpired(err error) *api.StatusError {
-	if refused, ok := errors.AsType[*api.StatusError](err); ok && api.IsExpired(err) {
-		return refused
-	}
 	return nil
 }
 

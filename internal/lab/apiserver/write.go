@@ -19,17 +19,6 @@ func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {
 	return registry.WriteOptions{DryRun: p.dryRun, FieldManager: manager, User: x.user.Name, Warn: x.warn}
 }
 
-// beginWrite negotiates the answer and parses the query of a write. kind names the options in
-// errors.
-func (x *exchange) beginWrite(t registry.Target, kind string) (representation, writeParameters, error) {
-	r, err := x.represent(t)
-	if err != nil {
-		return r, writeParameters{}, err
-	}
-	parameters, err := writeOptions(x.query, kind)
-	return r, parameters, err
-}
-
 // readPosted reads the query and the object of a POST to a subresource.
 func (x *exchange) readPosted(kind api.GroupVersionKind, t *resources.Type) (*api.Unstructured, writeParameters, error) {
 	if err := x.negotiate(false); err != nil {
@@ -43,19 +32,19 @@ func (x *exchange) readPosted(kind api.GroupVersionKind, t *resources.Type) (*ap
 	return object, parameters, err
 }
 
-func (x *exchange) serveCreate(t registry.Target) error {
-	return x.serveWrite(t, "CreateOptions", http.StatusCreated, x.server.registry.Create)
+func (x *exchange) serveCreate(t registry.Target, r representation) error {
+	return x.serveWrite(t, r, "CreateOptions", http.StatusCreated, x.server.registry.Create)
 }
 
-func (x *exchange) serveUpdate(t registry.Target) error {
-	return x.serveWrite(t, "UpdateOptions", http.StatusOK, x.server.registry.Update)
+func (x *exchange) serveUpdate(t registry.Target, r representation) error {
+	return x.serveWrite(t, r, "UpdateOptions", http.StatusOK, x.server.registry.Update)
 }
 
 // serveWrite writes the object in the body and answers with the stored one.
-func (x *exchange) serveWrite(t registry.Target, options string, code int,
+func (x *exchange) serveWrite(t registry.Target, r representation, options string, code int,
 	write func(context.Context, registry.Target, *api.Unstructured, registry.WriteOptions) (*store.Object, error),
 ) error {
-	r, parameters, err := x.beginWrite(t, options)
+	parameters, err := writeOptions(x.query, options)
 	if err != nil {
 		return err
 	}
@@ -70,23 +59,7 @@ func (x *exchange) serveWrite(t registry.Target, options string, code int,
 	return x.sendObject(code, r, written)
 }
 
-// represent negotiates how objects of a resource, or their scales, are sent.
-func (x *exchange) represent(t registry.Target) (representation, error) {
-	def := t.Definition
-	if t.Subresource == "scale" {
-		def = resources.Scales()
-	}
-	if err := x.negotiate(true); err != nil {
-		return representation{}, err
-	}
-	return representation{def: def, of: t.Definition, form: x.form, include: x.query.Get("includeObject")}, nil
-}
-
-func (x *exchange) serveGet(t registry.Target) error {
-	r, err := x.represent(t)
-	if err != nil {
-		return err
-	}
+func (x *exchange) serveGet(t registry.Target, r representation) error {
 	object, err := x.server.registry.Get(t, api.GetOptions{ResourceVersion: x.query.Get("resourceVersion")})
 	if err != nil {
 		return err

@@ -129,7 +129,7 @@ func (w *world) cluster() cluster {
 		if !d.HasVerb("list") {
 			continue
 		}
-		page, err := w.registry().List(registry.Target{Definition: d, Version: d.Version}, api.ListOptions{})
+		page, err := w.registry().List(registry.Target{Definition: d}, api.ListOptions{})
 		if err != nil {
 			continue // a type that was just removed
 		}

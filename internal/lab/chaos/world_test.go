@@ -171,9 +171,7 @@ func (w *world) definition(resource string) *resources.Definition {
 }
 
 func (w *world) target(resource, namespace, name string) registry.Target {
-	return registry.Target{
-		Definition: w.definition(resource), Version: w.resource(resource).Version, Namespace: namespace, Name: name,
-	}
+	return registry.Target{Definition: w.definition(resource), Namespace: namespace, Name: name}
 }
 
 // scheme returns the URL scheme of the server.

@@ -92,7 +92,7 @@ func target(catalog *resources.Catalog, group, version, plural string) registry.
 	if !ok {
 		panic(fmt.Sprintf("kubelet: the catalog has no %s", plural))
 	}
-	return registry.Target{Definition: definition, Version: version}
+	return registry.Target{Definition: definition}
 }
 
 // Run runs the kubelet until ctx ends. It must be called once.

@@ -97,21 +97,14 @@ func TestPodRuns(t *testing.T) {
 	})
 }
 
-// Pod scheduling gates and node taints.
+// Pod scheduling gates, and the taint of a new node.
 func TestGatesAndTaints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, nil)
 		c.create("gated", nil, map[string]any{"schedulingGates": []any{map[string]any{"name": "example.com/wait"}}})
 		synctest.Wait()
 		assert.Empty(t, c.get("gated").NestedString("spec", "nodeName"))
-		assert.Empty(t, c.taints(), "a new node is tainted until it is ready")
-
-		c.lost.Store(true)
-		time.Sleep(time.Minute)
-		assert.Equal(t, []string{"node.kubernetes.io/unreachable"}, c.taints())
-		c.lost.Store(false)
-		time.Sleep(time.Minute)
-		assert.Empty(t, c.taints())
+		assert.Nil(t, c.node().Nested("spec", "taints"), "a new node is tainted until it is ready")
 
 		_, err := c.registry.Patch(t.Context(), c.pod("gated"), func(pod *api.Unstructured) (*api.Unstructured, error) {
 			pod.RemoveNested("spec", "schedulingGates")
@@ -219,18 +212,6 @@ func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []string{"example.com/own"}, held.Decode().GetFinalizers())
 	})
-}
-
-// taints returns the taint keys of the first node.
-func (c *cluster) taints() []string {
-	taints, _ := c.node().Nested("spec", "taints").([]any)
-	var keys []string
-	for _, taint := range taints {
-		fields, _ := taint.(map[string]any)
-		key, _ := fields["key"].(string)
-		keys = append(keys, key)
-	}
-	return keys
 }
 
 func TestPodLastsForItsGracePeriod(t *testing.T) {

@@ -35,7 +35,6 @@ func (n *node) beat(ctx context.Context) (found bool) {
 	lost := n.kubelet.config.Lost(n.name)
 	if lost != n.wasLost.Swap(lost) {
 		n.report(ctx, lost)
-		n.taint(ctx, lost)
 		found = !lost
 	}
 	if !lost && time.Since(n.renewed) >= leaseEvery {
@@ -47,9 +46,11 @@ func (n *node) beat(ctx context.Context) (found bool) {
 // register creates the node and its lease if they do not exist.
 func (n *node) register(ctx context.Context) {
 	// A node that exists stays, and one that cannot be created gets no pods.
-	_, _ = n.kubelet.config.Registry.Create(ctx, n.kubelet.nodeTarget(), n.object(), writeOptions(n.user()))
+	_, err := n.kubelet.config.Registry.Create(ctx, n.kubelet.nodeTarget(), n.object(), writeOptions(n.user()))
 	n.report(ctx, false)
-	n.taint(ctx, false)
+	if err == nil {
+		n.untaint(ctx)
+	}
 	n.renew(ctx)
 }
 
@@ -63,29 +64,13 @@ func (n *node) report(ctx context.Context, lost bool) {
 	})
 }
 
-// taint removes the taint of new nodes and maintains that of unreachable nodes, which is the job of
-// the node lifecycle controller. Other taints stay.
-func (n *node) taint(ctx context.Context, lost bool) {
-	const notReady, unreachable = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
+// untaint removes the taint of new nodes, which is the job of the node lifecycle controller.
+func (n *node) untaint(ctx context.Context) {
 	t := n.kubelet.nodeTarget()
 	t.Name = n.name
 	_ = n.kubelet.patch(ctx, t, n.user(), func(current *api.Unstructured) error {
-		var taints []any
-		list, _ := current.Nested("spec", "taints").([]any)
-		for _, taint := range list {
-			fields, _ := taint.(map[string]any)
-			if key := fields["key"]; key != notReady && key != unreachable {
-				taints = append(taints, taint)
-			}
-		}
-		if lost {
-			taints = append(taints, map[string]any{"key": unreachable, "effect": "NoSchedule"})
-		}
-		if len(taints) == 0 {
-			current.RemoveNested("spec", "taints")
-			return nil
-		}
-		return current.SetNested(taints, "spec", "taints")
+		current.RemoveNested("spec", "taints")
+		return nil
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 const FinalizerCustomResources = "customresourcecleanup.apiextensions.k8s.io"
 
 func (r *Registry) customTarget(name string) Target {
-	return Target{Definition: r.customResources, Version: r.customResources.Version, Name: name}
+	return Target{Definition: r.customResources, Name: name}
 }
 
 // customPlace checks that a custom resource is not being removed.
@@ -122,7 +122,7 @@ func (r *Registry) emptyCustom(ctx context.Context, t Target) {
 		return
 	}
 	if d, err := resources.StoredAs(crd.Decode()); err == nil { // without a storage version there are no objects
-		all := Target{Definition: d, Version: d.Version}
+		all := Target{Definition: d}
 		// This cannot be refused: it skips admission and has no preconditions. If ctx ends, another
 		// DELETE of the objects or the definition continues it.
 		_, _ = r.DeleteCollection(context.WithoutCancel(ctx), all, api.DeleteOptions{}, api.ListOptions{}, WriteOptions{internal: true})

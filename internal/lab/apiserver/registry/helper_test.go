@@ -47,7 +47,7 @@ func (w *world) at(resource, namespace, name string, subresource ...string) regi
 	w.t.Helper()
 	for _, d := range w.catalog.All() {
 		if d.Qualified() == resource {
-			t := registry.Target{Definition: d, Version: d.Version, Namespace: namespace, Name: name}
+			t := registry.Target{Definition: d, Namespace: namespace, Name: name}
 			if len(subresource) > 0 {
 				t.Subresource = subresource[0]
 			}

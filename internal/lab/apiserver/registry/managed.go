@@ -28,7 +28,7 @@ func (w WriteOptions) setManagers(t Target, next, old *api.Unstructured) {
 	own := changedFields(t.written(ownable(old)), t.written(all))
 	entry := map[string]any{
 		"manager": cmp.Or(w.FieldManager, "unknown"), "operation": "Update", "fieldsType": "FieldsV1",
-		"apiVersion": api.GroupVersion{Group: t.Definition.Group, Version: t.Version}.String(),
+		"apiVersion": t.Definition.GroupVersion().String(),
 		"time":       timestamp(time.Now()),
 	}
 	if w.internal {

@@ -35,7 +35,7 @@ var systemNamespaces = []string{"default", "kube-node-lease", "kube-public", "ku
 var undeletable = map[string]bool{"default": true, "kube-public": true, "kube-system": true}
 
 func (r *Registry) makeSystemNamespaces() {
-	t := Target{Definition: r.namespaces, Version: "v1"}
+	t := Target{Definition: r.namespaces}
 	for _, name := range systemNamespaces {
 		o := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name}}}
 		if _, err := r.Create(context.Background(), t, o, WriteOptions{internal: true}); err != nil && !api.IsAlreadyExists(err) {

@@ -28,7 +28,7 @@ const noRequests = "this server makes no requests to other servers; the fault br
 func (r *Registry) syncService(name string) {
 	r.syncing.Lock()
 	defer r.syncing.Unlock()
-	t := Target{Definition: r.services, Version: r.services.Version, Name: name}
+	t := Target{Definition: r.services, Name: name}
 	current, ok := r.collection(t).Get(t.key())
 	if !ok {
 		r.forgetServiceLocked(name)
@@ -82,7 +82,7 @@ func (r *Registry) syncBackends(namespace, service string) {
 
 // available writes the condition Available of an APIService.
 func (r *Registry) available(name string, status api.ConditionStatus, reason, message string) {
-	r.amend(Target{Definition: r.services, Version: r.services.Version, Name: name}, func(o *api.Unstructured) bool {
+	r.amend(Target{Definition: r.services, Name: name}, func(o *api.Unstructured) bool {
 		return SetCondition(o, "Available", status, reason, message)
 	})
 }
@@ -98,7 +98,7 @@ func (r *Registry) forgetServiceLocked(name string) {
 // makeLocalServices creates the APIServices of the built-in groups, which have the label of those
 // that kube-apiserver restores at every start.
 func (r *Registry) makeLocalServices() {
-	t := Target{Definition: r.services, Version: r.services.Version}
+	t := Target{Definition: r.services}
 	for gv, priority := range resources.LocalServices() {
 		name := gv.Version + "." + gv.Group // "v1.apps", and "v1." for the core group
 		spec := map[string]any{

@@ -12,9 +12,8 @@ import (
 
 // Target addresses a collection, an object, or a subresource of an object.
 type Target struct {
-	// Definition describes the resource, Version is the API version in the path.
+	// Definition describes the resource, in the API version of the path.
 	Definition *resources.Definition
-	Version    string
 	// Namespace is "" for cluster-scoped objects and for lists of all namespaces. Name is "" for
 	// collections.
 	Namespace, Name string

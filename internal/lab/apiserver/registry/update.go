@@ -302,7 +302,7 @@ func (t Target) show(o *store.Object) *api.Unstructured {
 		t.Definition.FromStorage(tree)
 	}
 	tree.Object["kind"] = t.Definition.Kind
-	tree.Object["apiVersion"] = api.GroupVersion{Group: t.Definition.Group, Version: t.Version}.String()
+	tree.Object["apiVersion"] = t.Definition.GroupVersion().String()
 	metadataOf(tree)["resourceVersion"] = strconv.FormatUint(o.Version, 10)
 	return tree
 }

@@ -136,6 +136,10 @@ func (d *Definition) Resource() api.GroupVersionResource {
 	return api.GroupVersionResource{Group: d.Group, Version: d.Version, Resource: d.Plural}
 }
 
+func (d *Definition) GroupVersion() api.GroupVersion {
+	return api.GroupVersion{Group: d.Group, Version: d.Version}
+}
+
 // PathOf returns the path of a version without the first slash: "api/v1", "apis/apps/v1".
 func PathOf(gv api.GroupVersion) string {
 	if gv.Group == "" {

@@ -39,7 +39,7 @@ func OpenAPIV3(groups []Group, gv api.GroupVersion) ([]byte, bool) {
 	for _, g := range groups {
 		for _, v := range g.Versions {
 			for _, d := range v.Definitions {
-				if d.Resource().GroupVersion() == gv && !d.IsReview() {
+				if d.GroupVersion() == gv && !d.IsReview() {
 					d.addPaths(paths)
 					renderedTypes().collect(d, schemas)
 				}
@@ -61,7 +61,7 @@ func OpenAPIV3(groups []Group, gv api.GroupVersion) ([]byte, bool) {
 // by a GET. kubectl apply learns from the PATCH the patch types, and whether there are dry runs and
 // field validation.
 func (d *Definition) addPaths(paths map[string]any) {
-	collection := "/" + PathOf(d.Resource().GroupVersion())
+	collection := "/" + PathOf(d.GroupVersion())
 	if d.Namespaced {
 		collection += "/namespaces/{namespace}"
 	}

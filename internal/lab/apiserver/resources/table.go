@@ -98,7 +98,7 @@ func (d *Definition) AppendObject(dst []byte, object *store.Object, named bool) 
 	if d.FromStorage == nil && !named {
 		return append(dst, object.Body()...)
 	}
-	apiVersion := d.Resource().GroupVersion().String()
+	apiVersion := d.GroupVersion().String()
 	if d.FromStorage == nil {
 		return object.AppendJSON(dst, apiVersion, d.Kind)
 	}
