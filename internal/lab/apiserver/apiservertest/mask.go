@@ -70,8 +70,7 @@ func (m *masker) value(key string, value any) any {
 }
 
 func (m *masker) object(object map[string]any) any {
-	delete(object, "managedFields")
-	delete(object, "storageVersionHash")
+	leaveOut(object)
 	switch object["kind"] {
 	case "Table":
 		maskTable(object)
@@ -90,6 +89,18 @@ func (m *masker) object(object map[string]any) any {
 		object["causes"] = unrepeated(causes)
 	}
 	return object
+}
+
+// leaveOut removes the members that are not compared. Those of pods and nodes are set by admission
+// plugins that this project's server does not have.
+func leaveOut(object map[string]any) {
+	names := []string{"managedFields", "storageVersionHash", "qosClass", "taints"}
+	if _, isPodSpec := object["containers"]; isPodSpec {
+		names = append(names, "tolerations", "priority", "preemptionPolicy")
+	}
+	for _, name := range names {
+		delete(object, name)
+	}
 }
 
 // unrepeated removes causes that are there already: kube-apiserver validates some metadata twice.

@@ -14,8 +14,8 @@
 //	grace period over        delete with a grace period of 0 and the UID as precondition
 //	node lost                nothing, until the node is reachable
 //
-// It also removes the taint of new nodes, renews a Lease per node, and releases unused claims,
-// which other controllers do in a real cluster. Pods on other nodes are left alone. Failed writes
+// It also renews a Lease per node and releases unused claims, which another controller does in a real
+// cluster. Pods on other nodes are left alone. Failed writes
 // are retried with growing delays. [Kubelet.Run] starts one goroutine for the worker, which has
 // ended when Run returns.
 package kubelet

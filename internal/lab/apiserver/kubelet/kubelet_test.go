@@ -97,15 +97,12 @@ func TestPodRuns(t *testing.T) {
 	})
 }
 
-// Pod scheduling gates, and the taint of a new node.
-func TestGatesAndTaints(t *testing.T) {
+func TestGates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, nil)
 		c.create("gated", nil, map[string]any{"schedulingGates": []any{map[string]any{"name": "example.com/wait"}}})
 		synctest.Wait()
 		assert.Empty(t, c.get("gated").NestedString("spec", "nodeName"))
-		assert.Nil(t, c.node().Nested("spec", "taints"), "a new node is tainted until it is ready")
-
 		_, err := c.registry.Patch(t.Context(), c.pod("gated"), func(pod *api.Unstructured) (*api.Unstructured, error) {
 			pod.RemoveNested("spec", "schedulingGates")
 			return pod, nil

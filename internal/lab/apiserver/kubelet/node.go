@@ -46,11 +46,8 @@ func (n *node) beat(ctx context.Context) (found bool) {
 // register creates the node and its lease if they do not exist.
 func (n *node) register(ctx context.Context) {
 	// A node that exists stays, and one that cannot be created gets no pods.
-	_, err := n.kubelet.config.Registry.Create(ctx, n.kubelet.nodeTarget(), n.object(), writeOptions(n.user()))
+	_, _ = n.kubelet.config.Registry.Create(ctx, n.kubelet.nodeTarget(), n.object(), writeOptions(n.user()))
 	n.report(ctx, false)
-	if err == nil {
-		n.untaint(ctx)
-	}
 	n.renew(ctx)
 }
 
@@ -61,16 +58,6 @@ func (n *node) report(ctx context.Context, lost bool) {
 	t.Name, t.Subresource = n.name, "status"
 	_ = n.kubelet.patch(ctx, t, n.user(), func(o *api.Unstructured) error {
 		return o.SetNested(nodeStatus(n, lost), "status")
-	})
-}
-
-// untaint removes the taint of new nodes, which is the job of the node lifecycle controller.
-func (n *node) untaint(ctx context.Context) {
-	t := n.kubelet.nodeTarget()
-	t.Name = n.name
-	_ = n.kubelet.patch(ctx, t, n.user(), func(current *api.Unstructured) error {
-		current.RemoveNested("spec", "taints")
-		return nil
 	})
 }
 

@@ -84,16 +84,12 @@ func runningStatus(pod *api.Unstructured, n *node, ip string) map[string]any {
 			"type": kind, "status": "True", "lastProbeTime": nil, "lastTransitionTime": now,
 		})
 	}
-	status := map[string]any{
+	return map[string]any{
 		"phase": "Running", "startTime": now,
 		"hostIP": fmt.Sprintf("10.0.0.%d", n.number), "podIP": ip,
 		"podIPs":     []any{map[string]any{"ip": ip}},
 		"conditions": conditions, "containerStatuses": containerStatuses(pod, now),
 	}
-	if class, ok := pod.Nested("status", "qosClass").(string); ok {
-		status["qosClass"] = class
-	}
-	return status
 }
 
 func containerStatuses(pod *api.Unstructured, now string) []any {

@@ -146,11 +146,9 @@ func builtinHooks(a *allocator) map[string]hooks {
 			create: prepareNamespace, validate: validateNamespace, special: finalizeNamespace,
 			update: func(o, old *api.Unstructured) { keep(o, old, "spec", "finalizers") },
 		},
-		"limitranges":            {create: nameOfUID},
-		"nodes":                  {create: taintNode},
 		"persistentvolumeclaims": {create: protectClaim},
 		"pods": {
-			create: preparePod, update: preparePodUpdate, validate: validatePod, validateUpdate: validatePodUpdate,
+			validate: validatePod, validateUpdate: validatePodUpdate,
 			special: func(d *Definition) { d.Strategy.GraceSeconds = podGrace },
 		},
 		"services":         {create: a.prepareService, update: a.prepareServiceUpdate},

@@ -40,8 +40,7 @@ var computed = map[string]func(o tree){
 	"DaemonSetUpdateStrategy":   rolling(tree{"maxUnavailable": int64(1), "maxSurge": int64(0)}),
 	"StatefulSetUpdateStrategy": rolling(tree{"partition": int64(0)}),
 
-	"Secret":         fillSecret,
-	"LimitRangeItem": fillLimits,
+	"Secret": fillSecret,
 	"Subject": func(subject tree) { // of a binding; those of FlowSchemas have no name
 		if kind := text(subject, "kind"); has(subject, "name") && (kind == "User" || kind == "Group") {
 			fillText(subject, "apiGroup", "rbac.authorization.k8s.io")
@@ -74,16 +73,6 @@ func fillSecret(o tree) {
 	data := ensure(o, "data")
 	for key := range plain {
 		data[key] = base64.StdEncoding.EncodeToString([]byte(text(plain, key)))
-	}
-}
-
-// fillLimits derives the absent limits of containers: default from max, and defaultRequest from
-// default or else min.
-func fillLimits(limit tree) {
-	if text(limit, "type") == "Container" {
-		fillMap(limit, "default", child(limit, "max"))
-		fillMap(limit, "defaultRequest", child(limit, "default"))
-		fillMap(limit, "defaultRequest", child(limit, "min"))
 	}
 }
 

@@ -62,18 +62,6 @@ func TestPodStatusColumn(t *testing.T) {
 	}
 }
 
-func TestQualityOfService(t *testing.T) {
-	const limited = `{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Gi"}}}`
-	for text, want := range map[string]string{
-		`{"containers":[{"name":"c"}]}`:                           "BestEffort",
-		`{"containers":[` + limited + `]}`:                        "Guaranteed",
-		`{"containers":[` + limited + `,{"name":"other"}]}`:       "Burstable",
-		`{"containers":[{"resources":{"requests":{"cpu":"1"}}}]}`: "Burstable",
-	} {
-		assert.Equal(t, want, qosClass(parse(t, text).Object), text)
-	}
-}
-
 func TestAClaimThatIsBeingDeletedIsTerminating(t *testing.T) {
 	for _, resource := range []string{"persistentvolumeclaims", "persistentvolumes"} {
 		d := lookup(t, "", resource)

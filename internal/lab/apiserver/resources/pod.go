@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"slices"
 	"strings"
 
 	"orrery/restclient/api"
@@ -55,63 +56,6 @@ func pullPolicy(image string) string {
 	return "Always"
 }
 
-// preparePod sets the status of a new pod, and does what the admission plugins Priority and
-// DefaultTolerationSeconds do.
-func preparePod(o *api.Unstructured) {
-	spec, status := ensure(o.Object, "spec"), ensure(o.Object, "status")
-	status["qosClass"] = qosClass(spec)
-	fill(spec, "priority", int64(0))
-	fillText(spec, "preemptionPolicy", "PreemptLowerPriority")
-	tolerate(spec, "node.kubernetes.io/not-ready")
-	tolerate(spec, "node.kubernetes.io/unreachable")
-}
-
-// preparePodUpdate keeps what was set at creation, so that the original manifest can be applied
-// again.
-func preparePodUpdate(o, old *api.Unstructured) {
-	spec := ensure(o.Object, "spec")
-	for _, key := range []string{"priority", "preemptionPolicy"} {
-		if !has(spec, key) {
-			keep(o, old, "spec", key)
-		}
-	}
-	tolerate(spec, "node.kubernetes.io/not-ready")
-	tolerate(spec, "node.kubernetes.io/unreachable")
-}
-
-// tolerate adds a toleration of five minutes for a taint, unless the pod has one.
-func tolerate(spec tree, taint string) {
-	for _, toleration := range items(spec, "tolerations") {
-		effect := text(toleration, "effect")
-		if key := text(toleration, "key"); (key == taint || key == "") && (effect == "NoExecute" || effect == "") {
-			return
-		}
-	}
-	extend(spec, "tolerations", tree{
-		"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": int64(300),
-	})
-}
-
-// qosClass returns the quality of service class. Quantities are equal if they are written alike.
-func qosClass(spec tree) string {
-	guaranteed, promised := true, false
-	for _, container := range allContainers(spec) {
-		resources := child(container, "resources")
-		limits, requests := child(resources, "limits"), child(resources, "requests")
-		for _, name := range []string{"cpu", "memory"} {
-			guaranteed = guaranteed && has(limits, name) && same(limits[name], requests[name])
-			promised = promised || has(limits, name) || has(requests, name)
-		}
-	}
-	switch {
-	case !promised:
-		return "BestEffort"
-	case guaranteed:
-		return "Guaranteed"
-	}
-	return "Burstable"
-}
-
 // podGrace returns the grace period of the request or of the pod. It is 0 if no kubelet has to stop
 // anything: before the pod has a node, and after it has finished.
 func podGrace(o *api.Unstructured, asked *int64) int64 {
@@ -130,4 +74,12 @@ func podGrace(o *api.Unstructured, asked *int64) int64 {
 		return 0
 	}
 	return grace
+}
+
+// protectClaim adds the finalizer that keeps a claim while a pod uses it.
+func protectClaim(o *api.Unstructured) {
+	metadata := ensure(o.Object, "metadata")
+	if !slices.Contains(texts(metadata, "finalizers"), FinalizerClaimProtection) {
+		extend(metadata, "finalizers", FinalizerClaimProtection)
+	}
 }

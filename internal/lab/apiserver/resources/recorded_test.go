@@ -169,6 +169,7 @@ var struck = map[string]string{
 	"events.k8s.io/old fields":                       "fields of older Events",
 	"jobs/many":                                      "a selector of its own pods",
 	"jobs/small":                                     "a selector of its own pods",
+	"limitranges/container":                          "a default follows from a maximum",
 	"leases/bad":                                     "no duration",
 	"networkpolicies/empty":                          "policyTypes follows from the rules",
 	"networkpolicies/small":                          "policyTypes follows from the rules",
@@ -177,6 +178,8 @@ var struck = map[string]string{
 	"services/a load balancer":                       "an address of a load balancer has a mode",
 	"services/a node port":                           "session affinity has no timeout",
 	"services/the address stays":                     "an external name keeps the fields of addresses",
+	"pods/the manifest again":                        "admission has added tolerations",
+	"pods/tolerations may only be added":             "admission has added tolerations",
 	"replicationcontrollers/small":                   "the selector follows from the template",
 	"pods/scheduling gated":                          "a condition says so",
 	"pods/completed and still running":               "a bound pod is nominated for a node",
@@ -225,6 +228,10 @@ func maskedObject(o *api.Unstructured) map[string]any {
 	delete(o.Object, "apiVersion")
 	o.RemoveNested("metadata", "resourceVersion")
 	spec := child(o.Object, "spec")
+	for _, key := range []string{"tolerations", "priority", "preemptionPolicy", "taints"} { // set by admission
+		delete(spec, key)
+	}
+	o.RemoveNested("status", "qosClass")
 	if address := text(spec, "clusterIP"); address != "" && address != "None" {
 		spec["clusterIP"], spec["clusterIPs"] = "<address>", "<address>"
 	}
