@@ -14,28 +14,16 @@ import (
 // readObject reads the object in the body of a create or update, validates its fields as the client
 // asks, and returns it with kind and apiVersion.
 func (x *exchange) readObject(want api.GroupVersionKind, t *resources.Type, custom bool, validation fieldValidation) (*api.Unstructured, error) {
-	form, err := encodingOf(x.r.Header)
+	object, err := x.readDocument(want.Kind)
 	if err != nil {
 		return nil, err
-	}
-	body, err := x.readBody()
-	if err != nil {
-		return nil, err
-	}
-	doc, err := form.read(body)
-	if err == nil && custom {
-		err = doc.missingKind()
-	}
-	object := &api.Unstructured{}
-	if err == nil {
-		object, err = doc.tree()
-	}
-	if err != nil {
-		return nil, resources.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v",
-			want.Kind, err))
 	}
 	expected := gvOf(want).String()
-	kind, apiVersion := cmp.Or(doc.kind, want.Kind), cmp.Or(doc.apiVersion, expected)
+	kind, apiVersion := object.GetKind(), object.GetAPIVersion()
+	if custom && (kind == "" || apiVersion == "") { // those of built-in types may lack them
+		return nil, resources.BadRequest("a custom resource needs kind and apiVersion")
+	}
+	kind, apiVersion = cmp.Or(kind, want.Kind), cmp.Or(apiVersion, expected)
 	cannot := func(problem string) error {
 		gv, _ := api.ParseGroupVersion(apiVersion)
 		return resources.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s",

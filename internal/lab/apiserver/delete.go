@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 
 	"orrery/internal/lab/apiserver/registry"
@@ -89,23 +88,23 @@ func (x *exchange) deleteBody() (*wireDeleteOptions, error) {
 	if x.r.ContentLength == 0 {
 		return nil, nil
 	}
-	received, err := x.readBody()
-	if err != nil || len(received) == 0 {
-		return nil, err
-	}
-	form, err := encodingOf(x.r.Header)
+	document, err := x.readDocument("DeleteOptions")
 	if err != nil {
 		return nil, err
 	}
-	doc, err := form.read(received)
-	if err != nil {
-		return nil, resources.BadRequest(err.Error())
+	if kind := document.GetKind(); kind != "" && kind != "DeleteOptions" {
+		return nil, resources.BadRequest("the body is of the kind " + kind + ", not DeleteOptions")
 	}
-	if doc.kind != "" && doc.kind != "DeleteOptions" {
-		return nil, resources.BadRequest("the body is of the kind " + doc.kind + ", not DeleteOptions")
-	}
+	return optionsOf(document.Object)
+}
+
+func optionsOf(tree map[string]any) (*wireDeleteOptions, error) {
+	data, err := json.Marshal(tree)
 	wire := &wireDeleteOptions{}
-	if err := json.Unmarshal(doc.data, wire); err != nil {
+	if err == nil {
+		err = json.Unmarshal(data, wire)
+	}
+	if err != nil {
 		return nil, resources.BadRequest(err.Error())
 	}
 	return wire, nil
@@ -130,7 +129,7 @@ func (x *exchange) deleteQuery() (*wireDeleteOptions, error) {
 // check converts the options for the registry and refuses contradictions.
 func (wire *wireDeleteOptions) check() (api.DeleteOptions, error) {
 	options := api.DeleteOptions{GracePeriodSeconds: wire.GracePeriodSeconds, Preconditions: wire.Preconditions}
-	var wrong []resources.FieldError
+	var wrong resources.Errors
 	if wire.OrphanDependents != nil {
 		options.PropagationPolicy = api.DeletePropagationBackground
 		if *wire.OrphanDependents {
@@ -140,25 +139,17 @@ func (wire *wireDeleteOptions) check() (api.DeleteOptions, error) {
 	if wire.PropagationPolicy != nil {
 		options.PropagationPolicy = api.DeletePropagation(*wire.PropagationPolicy)
 		if wire.OrphanDependents != nil {
-			wrong = append(wrong, resources.FieldError{
-				Type: resources.FieldInvalid, Field: "propagationPolicy", Value: *wire.PropagationPolicy,
-				Detail: "orphanDependents and deletionPropagation cannot be both set",
-			})
+			wrong.Invalid("propagationPolicy", *wire.PropagationPolicy,
+				"orphanDependents and deletionPropagation cannot be both set")
 		}
 		switch options.PropagationPolicy {
 		case api.DeletePropagationForeground, api.DeletePropagationBackground, api.DeletePropagationOrphan:
 		default:
-			wrong = append(wrong, resources.FieldError{
-				Type: resources.FieldNotSupported, Field: "propagationPolicy", Value: *wire.PropagationPolicy,
-				Detail: fmt.Sprintf("supported values: %q, %q, %q, %q", "Foreground", "Background", "Orphan", "nil"),
-			})
+			wrong.Add(resources.FieldNotSupported, "propagationPolicy", *wire.PropagationPolicy,
+				`supported values: "Foreground", "Background", "Orphan", "nil"`)
 		}
 	}
-	dry, fieldErr := dryRun(wire.DryRun)
-	if fieldErr != nil {
-		wrong = append(wrong, *fieldErr)
-	}
-	options.DryRun = dry
+	options.DryRun = dryRun(wire.DryRun, &wrong)
 	if len(wrong) > 0 {
 		return api.DeleteOptions{}, resources.Invalid("meta.k8s.io", "DeleteOptions", "", wrong)
 	}

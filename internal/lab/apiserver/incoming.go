@@ -12,72 +12,31 @@ import (
 	"orrery/restclient/api"
 )
 
-// incoming is a document from a client, converted to JSON.
-type incoming struct {
-	kind, apiVersion string // "" if absent
-	data             []byte
-}
-
-// read decodes a body. The errors have kube-apiserver's messages.
-func (e encoding) read(body []byte) (incoming, error) {
-	doc := incoming{data: body}
-	if e == inProtobuf {
-		object, err := resources.DecodeProtobuf(body)
-		if _, unknown := errors.AsType[*resources.KindError](err); err != nil && !unknown {
-			return incoming{}, err
-		}
-		// An unknown kind has no tree; its name is enough for the error.
-		if doc.data, err = json.Marshal(object.Tree); err != nil {
-			return incoming{}, err
-		}
-		doc.kind, doc.apiVersion = object.Kind, object.APIVersion
-		return doc, nil
-	}
-	if err := doc.readKind(); err != nil {
-		return incoming{}, err
-	}
-	return doc, nil
-}
-
-// readKind reads kind and apiVersion. The anonymous struct is part of the error message.
-func (doc *incoming) readKind() error {
-	var head struct {
-		APIVersion string `json:"apiVersion,omitempty"`
-		Kind       string `json:"kind,omitempty"`
-	}
-	if err := json.Unmarshal(doc.data, &head); err != nil {
-		return fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
-	}
-	if _, err := api.ParseGroupVersion(head.APIVersion); err != nil {
-		return err
-	}
-	doc.kind, doc.apiVersion = head.Kind, head.APIVersion
-	return nil
-}
-
-// missingKind returns an error if kind or apiVersion is absent. Only custom resources require them.
-func (doc *incoming) missingKind() error {
-	missing := "Kind"
-	if doc.kind != "" {
-		missing = "apiVersion"
-	}
-	if doc.kind != "" && doc.apiVersion != "" {
-		return nil
-	}
-	//lint:ignore ST1005 the words of kube-apiserver
-	return fmt.Errorf("Object '%s' is missing in '%s'", missing, doc.data)
-}
-
-// tree decodes the document; null gives an empty tree.
-func (doc *incoming) tree() (*api.Unstructured, error) {
-	object := &api.Unstructured{}
-	if err := json.Unmarshal(doc.data, object); err != nil {
+// readDocument reads the document in the body, which should be of the given kind. null gives an
+// empty one.
+func (x *exchange) readDocument(kind string) (*api.Unstructured, error) {
+	inProtobuf, err := isProtobuf(x.r.Header)
+	if err != nil {
 		return nil, err
 	}
-	if object.Object == nil {
-		object.Object = map[string]any{}
+	body, err := x.readBody()
+	if err != nil {
+		return nil, err
 	}
-	return object, nil
+	document := &api.Unstructured{}
+	if inProtobuf {
+		document, err = resources.DecodeProtobuf(body)
+	} else {
+		err = json.Unmarshal(body, document)
+	}
+	if err != nil {
+		return nil, resources.BadRequest(
+			fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v", kind, err))
+	}
+	if document.Object == nil {
+		document.Object = map[string]any{}
+	}
+	return document, nil
 }
 
 // readBody reads the whole body, within the limits.
@@ -95,27 +54,16 @@ func (x *exchange) readBody() ([]byte, error) {
 	return data, nil
 }
 
-// encoding is the encoding of a body.
-type encoding int
-
-const (
-	inJSON encoding = iota
-	inProtobuf
-)
-
-// encodingOf parses the content type of a body; the default is JSON.
-func encodingOf(header http.Header) (encoding, error) {
+// isProtobuf parses the content type of a body, which is JSON by default.
+func isProtobuf(header http.Header) (bool, error) {
 	text := header.Get("Content-Type")
 	if text == "" {
-		return inJSON, nil
+		return false, nil
 	}
 	mediaType, _, err := mime.ParseMediaType(text)
-	switch {
-	case err == nil && mediaType == mediaJSON:
-		return inJSON, nil
-	case err == nil && mediaType == resources.ProtobufType:
-		return inProtobuf, nil
+	if err != nil || mediaType != mediaJSON && mediaType != resources.ProtobufType {
+		return false, resources.UnsupportedMediaType("the body of the request was in an unknown format - " +
+			"accepted media types include: application/json, application/vnd.kubernetes.protobuf")
 	}
-	return 0, resources.UnsupportedMediaType("the body of the request was in an unknown format - " +
-		"accepted media types include: application/json, application/vnd.kubernetes.protobuf")
+	return mediaType == resources.ProtobufType, nil
 }

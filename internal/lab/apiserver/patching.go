@@ -19,9 +19,8 @@ func (x *exchange) servePatch(t registry.Target, r representation) error {
 		return err
 	}
 	if x.query.Has("force") {
-		return resources.Invalid("meta.k8s.io", "PatchOptions", "", []resources.FieldError{{
-			Type: resources.FieldForbidden, Field: "force", Detail: "may not be specified for non-apply patch",
-		}})
+		return resources.Invalid("meta.k8s.io", "PatchOptions", "", resources.Wrong(resources.FieldForbidden,
+			"force", nil, "may not be specified for non-apply patch"))
 	}
 	data, err := x.readBody()
 	if err != nil {

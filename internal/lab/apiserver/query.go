@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,26 +80,18 @@ func writeOptions(query url.Values, kind string) (writeParameters, error) {
 	p := writeParameters{
 		validation: fieldValidation(query.Get("fieldValidation")), manager: query.Get("fieldManager"),
 	}
-	var wrong []resources.FieldError
-	var err *resources.FieldError
-	if p.dryRun, err = dryRun(query["dryRun"]); err != nil {
-		wrong = append(wrong, *err)
-	}
+	var wrong resources.Errors
+	p.dryRun = dryRun(query["dryRun"], &wrong)
 	if len(p.manager) > maxManager {
-		wrong = append(wrong, resources.FieldError{
-			Type: resources.FieldTooLong, Field: "fieldManager", Value: p.manager,
-			Detail: "may not be more than 128 bytes",
-		})
+		wrong.Add(resources.FieldTooLong, "fieldManager", p.manager, "may not be more than 128 bytes")
 	}
 	switch p.validation {
 	case "":
 		p.validation = warnOfFields
 	case ignoreFields, warnOfFields, strictFields:
 	default:
-		wrong = append(wrong, resources.FieldError{
-			Type: resources.FieldNotSupported, Field: "fieldValidation", Value: string(p.validation),
-			Detail: `supported values: "", "Ignore", "Strict", "Warn"`,
-		})
+		wrong.Add(resources.FieldNotSupported, "fieldValidation", string(p.validation),
+			`supported values: "", "Ignore", "Strict", "Warn"`)
 	}
 	if len(wrong) > 0 {
 		return writeParameters{}, resources.Invalid("meta.k8s.io", kind, "", wrong)
@@ -107,13 +100,9 @@ func writeOptions(query url.Values, kind string) (writeParameters, error) {
 }
 
 // dryRun parses the dryRun parameters, whose only value is "All".
-func dryRun(values []string) (bool, *resources.FieldError) {
-	for _, value := range values {
-		if value != "All" {
-			return false, &resources.FieldError{
-				Type: resources.FieldNotSupported, Field: "dryRun", Value: values, Detail: `supported values: "All"`,
-			}
-		}
+func dryRun(values []string, wrong *resources.Errors) bool {
+	if slices.ContainsFunc(values, func(value string) bool { return value != "All" }) {
+		wrong.Add(resources.FieldNotSupported, "dryRun", values, `supported values: "All"`)
 	}
-	return len(values) > 0, nil
+	return len(values) > 0
 }

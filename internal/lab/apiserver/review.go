@@ -64,10 +64,8 @@ func (x *exchange) reviewAccess(user string, groups []string, question *api.Unst
 	other, isOther := question.Nested("spec", "nonResourceAttributes").(map[string]any)
 	switch {
 	case isResource == isOther:
-		return nil, resources.Invalid("authorization.k8s.io", "", "", []resources.FieldError{{
-			Type: resources.FieldInvalid, Field: "spec.resourceAttributes",
-			Detail: "exactly one of nonResourceAttributes or resourceAttributes must be specified",
-		}})
+		return nil, resources.Invalid("authorization.k8s.io", "", "", resources.Wrong(resources.FieldInvalid,
+			"spec.resourceAttributes", nil, "exactly one of nonResourceAttributes or resourceAttributes must be specified"))
 	case isOther:
 		asked.Verb, asked.Path = text(other, "verb"), text(other, "path")
 	default:
@@ -118,9 +116,8 @@ func (x *exchange) reviewRules(question *api.Unstructured) (map[string]any, erro
 func (x *exchange) reviewToken(question *api.Unstructured) (map[string]any, error) {
 	token := question.NestedString("spec", "token")
 	if token == "" {
-		return nil, resources.Invalid("authentication.k8s.io", "TokenReview", "", []resources.FieldError{{
-			Type: resources.FieldRequired, Field: "spec.token",
-		}})
+		return nil, resources.Invalid("authentication.k8s.io", "TokenReview", "",
+			resources.Wrong(resources.FieldRequired, "spec.token", nil, ""))
 	}
 	user, known := x.server.identity.fromToken(token)
 	if !known {
@@ -166,10 +163,8 @@ func (x *exchange) serveToken(t registry.Target) error {
 		seconds = request.NestedInt64("spec", "expirationSeconds")
 	}
 	if seconds < minTokenSeconds || seconds > maxTokenSeconds {
-		return resources.Invalid(kind.Group, kind.Kind, "", []resources.FieldError{{
-			Type: resources.FieldInvalid, Field: "spec.expirationSeconds", Value: seconds,
-			Detail: "must be from 600 to 2^32",
-		}})
+		return resources.Invalid(kind.Group, kind.Kind, "", resources.Wrong(resources.FieldInvalid,
+			"spec.expirationSeconds", seconds, "must be from 600 to 2^32"))
 	}
 	audiences := request.NestedStringSlice("spec", "audiences")
 	if len(audiences) == 0 {

@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -18,7 +17,11 @@ func (x *exchange) serveEviction(t registry.Target) error {
 	}
 	options := api.DeleteOptions{DryRun: parameters.dryRun}
 	if wanted, ok := eviction.Nested("deleteOptions").(map[string]any); ok {
-		if options, err = optionsOf(wanted); err != nil {
+		wire, err := optionsOf(wanted)
+		if err == nil {
+			options, err = wire.check()
+		}
+		if err != nil {
 			return err
 		}
 		options.DryRun = options.DryRun || parameters.dryRun
@@ -29,18 +32,6 @@ func (x *exchange) serveEviction(t registry.Target) error {
 	}
 	x.sendSuccess(http.StatusCreated)
 	return nil
-}
-
-func optionsOf(tree map[string]any) (api.DeleteOptions, error) {
-	data, err := json.Marshal(tree)
-	if err != nil {
-		return api.DeleteOptions{}, resources.BadRequest(err.Error())
-	}
-	wire := &wireDeleteOptions{}
-	if err := json.Unmarshal(data, wire); err != nil {
-		return api.DeleteOptions{}, resources.BadRequest(err.Error())
-	}
-	return wire.check()
 }
 
 func (x *exchange) sendSuccess(code int) {

@@ -118,45 +118,34 @@ func (r *Registry) readError(t Target, err error, expired string) error {
 	return r.storeError(t, err)
 }
 
+// matchField is the name of ListOptions.ResourceVersionMatch.
+const matchField = "resourceVersionMatch"
+
 // checkListOptions returns the forbidden combinations of list options.
-func checkListOptions(o api.ListOptions) []resources.FieldError {
-	const match = "resourceVersionMatch"
-	var errs []resources.FieldError
-	forbid := func(field, detail string) {
-		errs = append(errs, resources.FieldError{Type: resources.FieldForbidden, Field: field, Detail: detail})
-	}
+func checkListOptions(o api.ListOptions) (wrong resources.Errors) {
 	if o.SendInitialEvents {
-		forbid("sendInitialEvents", "sendInitialEvents is forbidden for list")
+		wrong.Forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list")
 	}
 	if o.ResourceVersionMatch == "" {
-		return errs
+		return wrong
 	}
 	if o.ResourceVersion == "" {
-		forbid(match, "resourceVersionMatch is forbidden unless resourceVersion is provided")
+		wrong.Forbidden(matchField, "resourceVersionMatch is forbidden unless resourceVersion is provided")
 	}
 	if o.Continue != "" {
-		forbid(match, "resourceVersionMatch is forbidden when continue is provided")
+		wrong.Forbidden(matchField, "resourceVersionMatch is forbidden when continue is provided")
 	}
 	switch o.ResourceVersionMatch {
 	case api.MatchExact:
 		if o.ResourceVersion == "0" {
-			forbid(match, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`)
+			wrong.Forbidden(matchField, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`)
 		}
 	case api.MatchNotOlderThan:
 	default:
-		errs = append(errs, resources.FieldError{
-			Type: resources.FieldNotSupported, Field: match, Value: string(o.ResourceVersionMatch),
-			Detail: `supported values: "Exact", "NotOlderThan", ""`,
-		})
+		wrong.Add(resources.FieldNotSupported, matchField, string(o.ResourceVersionMatch),
+			`supported values: "Exact", "NotOlderThan", ""`)
 	}
-	return errs
-}
-
-func invalidOptions(errs []resources.FieldError) error {
-	if len(errs) == 0 {
-		return nil
-	}
-	return resources.Invalid("meta.k8s.io", "ListOptions", "", errs)
+	return wrong
 }
 
 // Page is the answer to a list request: a whole collection or a part of it.
@@ -181,7 +170,7 @@ type selection struct {
 
 // selects parses the selectors of a request. kube-apiserver reports malformed selectors before the
 // other mistakes, and unknown fields after them.
-func (t Target) selects(o api.ListOptions, wrong []resources.FieldError) (selection, error) {
+func (t Target) selects(o api.ListOptions, wrong resources.Errors) (selection, error) {
 	labels, err := resources.ParseLabels(o.LabelSelector)
 	if err != nil {
 		return selection{}, resources.BadRequest(err.Error())
@@ -190,8 +179,8 @@ func (t Target) selects(o api.ListOptions, wrong []resources.FieldError) (select
 	if err != nil {
 		return selection{}, resources.BadRequest(err.Error())
 	}
-	if err := invalidOptions(wrong); err != nil {
-		return selection{}, err
+	if len(wrong) > 0 {
+		return selection{}, resources.Invalid("meta.k8s.io", "ListOptions", "", wrong)
 	}
 	if fields, err = t.Definition.FieldSelector(fields); err != nil {
 		return selection{}, resources.BadRequest(err.Error())
@@ -280,10 +269,7 @@ func queryVersion(text string) (uint64, error) {
 	}
 	version, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		wrong := resources.FieldError{
-			Type: resources.FieldInvalid, Field: "resourceVersion", Value: text, Detail: err.Error(),
-		}
-		return 0, errors.New(wrong.Error())
+		return 0, fmt.Errorf("resourceVersion: Invalid value: %q: %w", text, err)
 	}
 	return version, nil
 }

@@ -79,10 +79,8 @@ func (t Target) checkVersion(asked, current uint64) error {
 	case t.Definition.Strategy.AllowUnconditionalUpdate:
 		return nil
 	}
-	return resources.Invalid(t.Definition.Group, t.Definition.Plural, t.Name, []resources.FieldError{{
-		Type: resources.FieldInvalid, Field: "metadata.resourceVersion", Value: 0,
-		Detail: "must be specified for an update",
-	}})
+	return resources.Invalid(t.Definition.Group, t.Definition.Plural, t.Name, resources.Wrong(resources.FieldInvalid,
+		"metadata.resourceVersion", 0, "must be specified for an update"))
 }
 
 // replacement returns a copy of o in storage form, if o may replace old. It copies because the
@@ -97,10 +95,8 @@ func (t Target) replacement(o *api.Unstructured, old *store.Object) (*api.Unstru
 	}
 	if t.Subresource == "scale" {
 		if replicas := o.NestedInt64("spec", "replicas"); replicas < 0 {
-			return nil, resources.Invalid("autoscaling", "Scale", t.Name, []resources.FieldError{{
-				Type: resources.FieldInvalid, Field: "spec.replicas", Value: replicas,
-				Detail: "must be greater than or equal to 0",
-			}})
+			return nil, resources.Invalid("autoscaling", "Scale", t.Name, resources.Wrong(resources.FieldInvalid,
+				"spec.replicas", replicas, "must be greater than or equal to 0"))
 		}
 		next := old.Decode()
 		if err := t.Definition.SetScale(next, o); err != nil {

@@ -189,31 +189,24 @@ func (w *Watch) Progress() (version uint64, upToDate bool) {
 
 // checkWatchOptions returns the forbidden combinations of watch options. withoutState is an
 // explicit sendInitialEvents=false.
-func checkWatchOptions(o api.ListOptions, withoutState bool) []resources.FieldError {
-	const match = "resourceVersionMatch"
-	var errs []resources.FieldError
-	forbid := func(detail string) {
-		errs = append(errs, resources.FieldError{Type: resources.FieldForbidden, Field: match, Detail: detail})
-	}
+func checkWatchOptions(o api.ListOptions, withoutState bool) (wrong resources.Errors) {
 	explicit := o.SendInitialEvents || withoutState
 	switch {
 	case explicit && o.ResourceVersionMatch != api.MatchNotOlderThan:
-		forbid("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
+		wrong.Forbidden(matchField, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
 	case !explicit && o.ResourceVersionMatch != "":
-		forbid("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
+		wrong.Forbidden(matchField, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
 	}
 	// A watch without a version implies initial events, and therefore a match.
 	matches := o.ResourceVersionMatch != "" || o.ResourceVersion == "" || o.ResourceVersion == "0"
 	if o.Continue != "" && matches {
-		forbid("resourceVersionMatch is forbidden when continue is provided")
+		wrong.Forbidden(matchField, "resourceVersionMatch is forbidden when continue is provided")
 	}
 	if o.ResourceVersionMatch != "" && o.ResourceVersionMatch != api.MatchNotOlderThan {
-		errs = append(errs, resources.FieldError{
-			Type: resources.FieldNotSupported, Field: match, Value: string(o.ResourceVersionMatch),
-			Detail: `supported values: "NotOlderThan"`,
-		})
+		wrong.Add(resources.FieldNotSupported, matchField, string(o.ResourceVersionMatch),
+			`supported values: "NotOlderThan"`)
 	}
-	return errs
+	return wrong
 }
 
 // Event is one event of a watch.

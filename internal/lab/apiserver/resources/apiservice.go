@@ -10,10 +10,10 @@ import (
 )
 
 func validateAPIService(o *api.Unstructured) []FieldError {
-	var m errorList
+	var m Errors
 	spec := child(o.Object, "spec")
 	if name := text(spec, "version") + "." + text(spec, "group"); o.GetName() != name {
-		m.invalid("metadata.name", o.GetName(), fmt.Sprintf("must be `spec.version+\".\"+spec.group`: %q", name))
+		m.Invalid("metadata.name", o.GetName(), fmt.Sprintf("must be `spec.version+\".\"+spec.group`: %q", name))
 	}
 	return m
 }

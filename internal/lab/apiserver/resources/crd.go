@@ -50,11 +50,11 @@ func ignoredParts(o *api.Unstructured) []string {
 
 // validateCRD validates what this server needs to serve the type.
 func validateCRD(o *api.Unstructured) []FieldError {
-	var m errorList
+	var m Errors
 	spec := child(o.Object, "spec")
 	crdNames := child(spec, "names")
 	if o.GetName() != text(crdNames, "plural")+"."+text(spec, "group") {
-		m.invalid("metadata.name", o.GetName(), `must be spec.names.plural+"."+spec.group`)
+		m.Invalid("metadata.name", o.GetName(), `must be spec.names.plural+"."+spec.group`)
 	}
 	for _, key := range []string{"plural", "singular", "kind", "listKind"} {
 		if text(crdNames, key) == "" {
@@ -66,7 +66,7 @@ func validateCRD(o *api.Unstructured) []FieldError {
 	case "":
 		m.required("spec.scope", "")
 	default:
-		m.add(FieldNotSupported, "spec.scope", scope, `supported values: "Cluster", "Namespaced"`)
+		m.Add(FieldNotSupported, "spec.scope", scope, `supported values: "Cluster", "Namespaced"`)
 	}
 	storage := 0
 	for i, version := range items(spec, "versions") {
@@ -81,14 +81,14 @@ func validateCRD(o *api.Unstructured) []FieldError {
 			if path == "" {
 				m.required(field, "")
 			} else if !strings.HasPrefix(path, ".") {
-				m.invalid(field, path, "must be a simple json path starting with .")
+				m.Invalid(field, path, "must be a simple json path starting with .")
 			} else if _, err := parseJSONPath(path); err != nil {
-				m.invalid(field, path, "is not a valid json path: "+err.Error())
+				m.Invalid(field, path, "is not a valid json path: "+err.Error())
 			}
 		}
 	}
 	if storage != 1 {
-		m.invalid("spec.versions", spec["versions"], "must have exactly one version marked as storage version")
+		m.Invalid("spec.versions", spec["versions"], "must have exactly one version marked as storage version")
 	}
 	return m
 }
@@ -96,7 +96,7 @@ func validateCRD(o *api.Unstructured) []FieldError {
 // validateCRDUpdate keeps the group, the plural name and, once objects may exist, the scope and the
 // kind.
 func validateCRDUpdate(o, old *api.Unstructured) []FieldError {
-	var m errorList
+	var m Errors
 	fixed := [][]string{{"spec", "group"}, {"spec", "names", "plural"}}
 	if condition(child(old.Object, "status"), "Established", "status") == "True" {
 		fixed = append(fixed, []string{"spec", "scope"}, []string{"spec", "names", "kind"})

@@ -15,7 +15,7 @@ const maxAnnotations = 256 << 10
 // ObjectMetaValidation validates the metadata of a new object: name, labels, annotations,
 // finalizers, owner references.
 func ObjectMetaValidation(d *Definition, o *api.Unstructured) []FieldError {
-	var m errorList
+	var m Errors
 	rule := d.Strategy.ValidateName
 	if rule == nil {
 		rule = dnsSubdomain
@@ -32,7 +32,7 @@ func ObjectMetaValidation(d *Definition, o *api.Unstructured) []FieldError {
 	case d.Namespaced:
 		m.names("metadata.namespace", namespace, dnsLabel(namespace))
 	case namespace != "":
-		m.forbidden("metadata.namespace", "not allowed on this type")
+		m.Forbidden("metadata.namespace", "not allowed on this type")
 	}
 	m.metadata(metadata)
 	m.finalizers(texts(metadata, "finalizers"))
@@ -41,13 +41,13 @@ func ObjectMetaValidation(d *Definition, o *api.Unstructured) []FieldError {
 }
 
 // metadata validates labels, annotations and owner references.
-func (m *errorList) metadata(metadata tree) {
+func (m *Errors) metadata(metadata tree) {
 	m.labels(child(metadata, "labels"), "metadata.labels")
 	m.annotations(child(metadata, "annotations"))
 	m.ownerReferences(metadata)
 }
 
-func (m *errorList) labels(labels tree, path string) {
+func (m *Errors) labels(labels tree, path string) {
 	for _, key := range sortedKeys(labels) {
 		m.names(path, key, qualifiedName(key))
 		value := text(labels, key)
@@ -55,19 +55,19 @@ func (m *errorList) labels(labels tree, path string) {
 	}
 }
 
-func (m *errorList) annotations(annotations tree) {
+func (m *Errors) annotations(annotations tree) {
 	total := 0
 	for _, key := range sortedKeys(annotations) {
 		m.names("metadata.annotations", key, qualifiedName(strings.ToLower(key)))
 		total += len(key) + len(text(annotations, key))
 	}
 	if total > maxAnnotations {
-		m.add(FieldTooLong, "metadata.annotations", nil,
+		m.Add(FieldTooLong, "metadata.annotations", nil,
 			fmt.Sprintf("may not be more than %d bytes", maxAnnotations))
 	}
 }
 
-func (m *errorList) ownerReferences(metadata tree) {
+func (m *Errors) ownerReferences(metadata tree) {
 	const path = "metadata.ownerReferences"
 	var owners []api.OwnerReference
 	data, _ := json.Marshal(metadata["ownerReferences"])
@@ -80,25 +80,25 @@ func (m *errorList) ownerReferences(metadata tree) {
 		}
 		name := owner.Kind + "/" + owner.Name
 		if controller != "" {
-			m.invalid(path, owners, fmt.Sprintf("Only one reference can have Controller set to true. "+
+			m.Invalid(path, owners, fmt.Sprintf("Only one reference can have Controller set to true. "+
 				"Found \"true\" in references for %s and %s", controller, name))
 		}
 		controller = name
 	}
 }
 
-func (m *errorList) ownerReference(owner api.OwnerReference, path string) {
+func (m *Errors) ownerReference(owner api.OwnerReference, path string) {
 	gv, err := api.ParseGroupVersion(owner.APIVersion)
 	if err != nil || gv.Version == "" {
-		m.invalid(path+".apiVersion", owner.APIVersion, "version must not be empty")
+		m.Invalid(path+".apiVersion", owner.APIVersion, "version must not be empty")
 	}
 	for _, field := range [][2]string{{"kind", owner.Kind}, {"name", owner.Name}, {"uid", owner.UID}} {
 		if field[1] == "" {
-			m.invalid(path+"."+field[0], "", "must not be empty")
+			m.Invalid(path+"."+field[0], "", "must not be empty")
 		}
 	}
 	if err == nil && gv == (api.GroupVersion{Version: "v1"}) && owner.Kind == "Event" {
-		m.invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner")
+		m.Invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner")
 	}
 }
 
@@ -115,13 +115,13 @@ const (
 
 var standardFinalizers = []string{api.FinalizerKubernetes, FinalizerOrphan, FinalizerForeground}
 
-func (m *errorList) finalizers(finalizers []string) {
+func (m *Errors) finalizers(finalizers []string) {
 	const path = "metadata.finalizers"
 	for _, finalizer := range finalizers {
 		m.names(path, finalizer, qualifiedName(finalizer))
 	}
 	if slices.Contains(finalizers, FinalizerOrphan) && slices.Contains(finalizers, FinalizerForeground) {
-		m.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
+		m.Invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
 	}
 }
 
@@ -133,13 +133,13 @@ func isKnownFinalizer(finalizer string) bool {
 
 // unqualified refuses finalizers without a domain, except the standard ones and for types that
 // allow them.
-func (m *errorList) unqualified(d *Definition, metadata tree) {
+func (m *Errors) unqualified(d *Definition, metadata tree) {
 	if d.Custom || d.Strategy.LooseFinalizers {
 		return
 	}
 	for i, finalizer := range texts(metadata, "finalizers") {
 		if !isKnownFinalizer(finalizer) {
-			m.invalid(indexed("metadata.finalizers", i), finalizer, unknownFinalizer)
+			m.Invalid(indexed("metadata.finalizers", i), finalizer, unknownFinalizer)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func finalizerWarnings(o, old *api.Unstructured) []string {
 // MetaUpdateValidation validates the metadata of o and its change from old: immutable fields, and
 // finalizers added during deletion. The registry has restored the fields that a client may omit.
 func MetaUpdateValidation(d *Definition, o, old *api.Unstructured) []FieldError {
-	var m errorList
+	var m Errors
 	metadata, before := child(o.Object, "metadata"), child(old.Object, "metadata")
 	m.metadata(metadata)
 	m.finalizers(texts(metadata, "finalizers"))
@@ -192,7 +192,7 @@ func MetaUpdateValidation(d *Definition, o, old *api.Unstructured) []FieldError 
 }
 
 // metadataStep validates the change of the metadata.
-func (m *errorList) metadataStep(metadata, before tree) {
+func (m *Errors) metadataStep(metadata, before tree) {
 	if has(before, "deletionTimestamp") {
 		m.noNewFinalizers(texts(metadata, "finalizers"), texts(before, "finalizers"))
 	}
@@ -201,7 +201,7 @@ func (m *errorList) metadataStep(metadata, before tree) {
 	}
 }
 
-func (m *errorList) noNewFinalizers(finalizers, before []string) {
+func (m *Errors) noNewFinalizers(finalizers, before []string) {
 	var added []string
 	for _, finalizer := range finalizers {
 		if !slices.Contains(before, finalizer) && !slices.Contains(added, finalizer) {
@@ -210,6 +210,6 @@ func (m *errorList) noNewFinalizers(finalizers, before []string) {
 	}
 	if len(added) > 0 {
 		slices.Sort(added)
-		m.forbidden("metadata.finalizers", fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))
+		m.Forbidden("metadata.finalizers", fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))
 	}
 }

@@ -40,7 +40,7 @@ func validateNamespaceFinalize(o, _ *api.Unstructured) []FieldError {
 
 // namespaceFinalizers validates spec.finalizers. Only the errors of the subresource name the index.
 func namespaceFinalizers(o *api.Unstructured, numbered bool) []FieldError {
-	var m errorList
+	var m Errors
 	for i, finalizer := range o.NestedStringSlice("spec", "finalizers") {
 		path := "spec.finalizers"
 		if numbered {
@@ -48,7 +48,7 @@ func namespaceFinalizers(o *api.Unstructured, numbered bool) []FieldError {
 		}
 		m.names(path, finalizer, qualifiedName(finalizer))
 		if !isKnownFinalizer(finalizer) {
-			m.invalid(path, finalizer, unknownFinalizer)
+			m.Invalid(path, finalizer, unknownFinalizer)
 		}
 	}
 	return m
@@ -56,14 +56,14 @@ func namespaceFinalizers(o *api.Unstructured, numbered bool) []FieldError {
 
 // validateNamespaceStatus checks that the phase agrees with the deletionTimestamp.
 func validateNamespaceStatus(o, old *api.Unstructured) []FieldError {
-	var m errorList
+	var m Errors
 	phase := o.NestedString("status", "phase")
 	if o.NestedString("metadata", "deletionTimestamp") == "" {
 		if phase != string(api.NamespaceActive) {
-			m.invalid("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")
+			m.Invalid("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")
 		}
 	} else if phase != string(api.NamespaceTerminating) {
-		m.invalid("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")
+		m.Invalid("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")
 	}
 	return m
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"orrery/restclient/api"
 )
 
 // ProtobufType is the content type of protobuf bodies.
@@ -18,76 +20,43 @@ const ProtobufType = "application/vnd.kubernetes.protobuf"
 // magic is the prefix of every body.
 var magic = []byte("k8s\x00")
 
-// ProtobufObject is a decoded body.
-type ProtobufObject struct {
-	// Kind and APIVersion come from the envelope.
-	Kind, APIVersion string
-	// Tree is the object, without kind and apiVersion.
-	Tree map[string]any
-}
-
-// KindError reports an unknown kind.
-type KindError struct{ Kind, APIVersion string }
-
-func (e *KindError) Error() string {
-	return fmt.Sprintf("no kind %q is registered for version %q", e.Kind, e.APIVersion)
-}
-
 var (
 	errNoMagic  = errors.New("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
 	errEncoding = errors.New("content encoding inside the envelope is not supported")
 )
 
-// DecodeProtobuf decodes a body, and returns the tree that the JSON of the same object would give:
-// empty fields that Go omits are omitted, and unknown fields are skipped. An unknown kind, and a
-// CustomResourceDefinition, which all clients send in JSON, is a [*KindError]. Nothing encodes
-// protobuf: kubectl create and the typed clients of client-go send it without asking, but accept
-// JSON in return.
+// DecodeProtobuf decodes a body as the JSON of the same object would be: empty fields that Go omits
+// are omitted, and unknown fields are skipped. A CustomResourceDefinition, which all clients send in
+// JSON, is an unknown kind. Nothing encodes protobuf: kubectl create and the typed clients of
+// client-go send it without asking, but accept JSON in return.
 //
 // A body has a magic prefix and an envelope with the kind and the message. messages.txt, recorded
 // from the Go types of Kubernetes, names the fields by number.
-func DecodeProtobuf(data []byte) (ProtobufObject, error) {
+func DecodeProtobuf(data []byte) (*api.Unstructured, error) {
 	rest, ok := bytes.CutPrefix(data, magic)
 	if !ok {
-		return ProtobufObject{}, errNoMagic
+		return nil, errNoMagic
 	}
-	var object ProtobufObject
-	var raw []byte
-	err := fields(rest, func(number protowire.Number, value wireValue) error {
-		switch number {
-		case 1:
-			return object.readType(value.bytes)
-		case 2:
-			raw = value.bytes
-		case 3:
-			if len(value.bytes) > 0 {
-				return errEncoding
-			}
-		}
-		return nil
-	})
+	envelope, err := partsOf(rest)
 	if err != nil {
-		return ProtobufObject{}, err
+		return nil, err
 	}
-	name, ok := known().kinds[[2]string{object.APIVersion, object.Kind}]
+	typeMeta, err := partsOf(envelope.last(1).bytes)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(envelope.last(3).bytes) > 0:
+		return nil, errEncoding
+	}
+	apiVersion, kind := string(typeMeta.last(1).bytes), string(typeMeta.last(2).bytes)
+	name, ok := known().kinds[[2]string{apiVersion, kind}]
 	if !ok {
-		return object, &KindError{Kind: object.Kind, APIVersion: object.APIVersion}
+		return nil, fmt.Errorf("no kind %q is registered for version %q", kind, apiVersion)
 	}
-	object.Tree = map[string]any{}
-	return object, readMessage(object.Tree, raw, name)
-}
-
-// readType decodes kind and apiVersion of the envelope.
-func (o *ProtobufObject) readType(data []byte) error {
-	return fields(data, func(number protowire.Number, value wireValue) error {
-		switch number {
-		case 1:
-			o.APIVersion = string(value.bytes)
-		case 2:
-			o.Kind = string(value.bytes)
-		}
-		return nil
-	})
+	tree := map[string]any{}
+	err = readMessage(tree, envelope.last(2).bytes, name)
+	tree["kind"], tree["apiVersion"] = kind, apiVersion
+	return &api.Unstructured{Object: tree}, err
 }
 
 // wireValue is an encoded value: a number or bytes, depending on the field.

@@ -59,7 +59,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		object, err := resources.DecodeProtobuf(data)
 		if err == nil {
-			assert.NotNil(t, object.Tree)
+			assert.NotNil(t, object.Object)
 		}
 	})
 }

@@ -137,35 +137,40 @@ func isNothing(value any) bool {
 	return false
 }
 
-// errorList collects validation errors in the order in which they are found.
-type errorList []FieldError
+// Errors collects validation errors in the order in which they are found.
+type Errors []FieldError
 
-func (m *errorList) add(kind api.CauseType, field string, value any, detail string) {
+// Wrong returns one error.
+func Wrong(kind api.CauseType, field string, value any, detail string) Errors {
+	return Errors{{Type: kind, Field: field, Value: value, Detail: detail}}
+}
+
+func (m *Errors) Add(kind api.CauseType, field string, value any, detail string) {
 	*m = append(*m, FieldError{Type: kind, Field: field, Value: value, Detail: detail})
 }
 
-func (m *errorList) required(field, detail string) {
-	m.add(FieldRequired, field, nil, detail)
+func (m *Errors) required(field, detail string) {
+	m.Add(FieldRequired, field, nil, detail)
 }
 
-func (m *errorList) invalid(field string, value any, detail string) {
-	m.add(FieldInvalid, field, value, detail)
+func (m *Errors) Invalid(field string, value any, detail string) {
+	m.Add(FieldInvalid, field, value, detail)
 }
 
-func (m *errorList) forbidden(field, detail string) {
-	m.add(FieldForbidden, field, nil, detail)
+func (m *Errors) Forbidden(field, detail string) {
+	m.Add(FieldForbidden, field, nil, detail)
 }
 
 // names adds one error for each message.
-func (m *errorList) names(field, value string, sentences []string) {
+func (m *Errors) names(field, value string, sentences []string) {
 	for _, sentence := range sentences {
-		m.invalid(field, value, sentence)
+		m.Invalid(field, value, sentence)
 	}
 }
 
 // immutable checks that a field is unchanged.
-func (m *errorList) immutable(field string, value, old any) {
+func (m *Errors) immutable(field string, value, old any) {
 	if !same(value, old) {
-		m.invalid(field, value, "field is immutable")
+		m.Invalid(field, value, "field is immutable")
 	}
 }

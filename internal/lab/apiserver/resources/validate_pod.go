@@ -10,18 +10,18 @@ const podImmutable = "pod updates may not change fields other than `spec.contain
 
 // validatePodUpdate allows changes of the fields that podImmutable names and of scheduling gates.
 func validatePodUpdate(o, old *api.Unstructured) []FieldError {
-	var m errorList
+	var m Errors
 	next, before := fixedFields(o), fixedFields(old)
 	for _, key := range []string{"containers", "initContainers"} {
 		if len(items(next, key)) != len(items(before, key)) {
-			m.forbidden("spec."+key, "pod updates may not add or remove containers")
+			m.Forbidden("spec."+key, "pod updates may not add or remove containers")
 			return m
 		}
 	}
 	for _, spec := range []tree{next, before} {
 		for key := range spec {
 			if !same(next[key], before[key]) {
-				m.forbidden("spec", podImmutable)
+				m.Forbidden("spec", podImmutable)
 				return m
 			}
 		}
@@ -44,13 +44,13 @@ func fixedFields(o *api.Unstructured) tree {
 }
 
 func validatePod(o *api.Unstructured) []FieldError {
-	var m errorList
+	var m Errors
 	m.podSpec(child(o.Object, "spec"), "spec")
 	return m
 }
 
 // podSpec validates the names and images of the containers of a pod or pod template.
-func (m *errorList) podSpec(spec tree, path string) {
+func (m *Errors) podSpec(spec tree, path string) {
 	if len(items(spec, "containers")) == 0 {
 		m.required(path+".containers", "")
 	}
@@ -62,7 +62,7 @@ func (m *errorList) podSpec(spec tree, path string) {
 			case name == "":
 				m.required(path+".name", "")
 			case seen[name]:
-				m.add(FieldDuplicate, path+".name", name, "")
+				m.Add(FieldDuplicate, path+".name", name, "")
 			default:
 				m.names(path+".name", name, dnsLabel(name))
 			}

@@ -17,10 +17,10 @@ func validateReplicaSet(o *api.Unstructured) []FieldError {
 }
 
 func validateWorkload(o *api.Unstructured, kind string) []FieldError {
-	var m errorList
+	var m Errors
 	spec := child(o.Object, "spec")
 	if n := integer(spec, "replicas"); n < 0 {
-		m.invalid("spec.replicas", n, "must be greater than or equal to 0")
+		m.Invalid("spec.replicas", n, "must be greater than or equal to 0")
 	}
 	template, written := child(spec, "template"), child(spec, "selector")
 	labels := map[string]string{}
@@ -30,20 +30,20 @@ func validateWorkload(o *api.Unstructured, kind string) []FieldError {
 	switch parsed, err := ParseLabelSelector(written); {
 	case written == nil:
 		m.required("spec.selector", "")
-		m.invalid("spec.template.metadata.labels", nil, "`selector` does not match template `labels`")
+		m.Invalid("spec.template.metadata.labels", nil, "`selector` does not match template `labels`")
 	case err != nil:
-		m.invalid("spec.selector", written, "invalid label selector")
+		m.Invalid("spec.selector", written, "invalid label selector")
 	case parsed.Empty():
-		m.invalid("spec.selector", written, "empty selector is invalid for "+kind)
+		m.Invalid("spec.selector", written, "empty selector is invalid for "+kind)
 	case !parsed.Matches(labels):
-		m.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
+		m.Invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
 	}
 	m.podSpec(child(template, "spec"), "spec.template.spec")
 	return m
 }
 
 func validateSelectorUpdate(o, old *api.Unstructured) []FieldError {
-	var m errorList
+	var m Errors
 	m.immutable("spec.selector", o.Nested("spec", "selector"), old.Nested("spec", "selector"))
 	return m
 }
