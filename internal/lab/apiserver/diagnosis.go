@@ -9,7 +9,6 @@ import (
 
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/restclient/api"
 )
 
 const debugPrefix = "/debug/orrery/"
@@ -71,25 +70,11 @@ func (x *exchange) serveHealth() error {
 	return nil
 }
 
-// emulated is the version of Kubernetes whose answers this server gives.
+// The version of Kubernetes whose answers this server gives, and that with Config.Demo.
 const (
-	emulatedMajor = "1"
-	emulatedMinor = "36"
-	emulated      = "v1.36.3+orrery"
-	// emulatedDemo is the version with Config.Demo.
+	emulated     = "v1.36.3+orrery"
 	emulatedDemo = emulated + ".demo"
-	// compatibleMinor is the oldest compatible minor version.
-	compatibleMinor = "35"
 )
-
-// versionDocument is api.VersionInfo with the fields of newer servers.
-type versionDocument struct {
-	api.VersionInfo
-	EmulationMajor        string `json:"emulationMajor"`
-	EmulationMinor        string `json:"emulationMinor"`
-	MinCompatibilityMajor string `json:"minCompatibilityMajor"`
-	MinCompatibilityMinor string `json:"minCompatibilityMinor"`
-}
 
 func (x *exchange) serveVersion() error {
 	if x.r.Method != http.MethodGet {
@@ -99,13 +84,10 @@ func (x *exchange) serveVersion() error {
 	if x.server.config.Demo {
 		version = emulatedDemo
 	}
-	return x.sendJSON(http.StatusOK, versionDocument{
-		VersionInfo: api.VersionInfo{
-			Major: emulatedMajor, Minor: emulatedMinor, GitVersion: version,
-			GitCommit: "", GitTreeState: "clean", BuildDate: "1970-01-01T00:00:00Z",
-			GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		},
-		EmulationMajor: emulatedMajor, EmulationMinor: emulatedMinor,
-		MinCompatibilityMajor: emulatedMajor, MinCompatibilityMinor: compatibleMinor,
+	return x.sendJSON(http.StatusOK, map[string]string{
+		"major": "1", "minor": "36", "emulationMajor": "1", "emulationMinor": "36",
+		"minCompatibilityMajor": "1", "minCompatibilityMinor": "35", "gitVersion": version,
+		"gitCommit": "", "gitTreeState": "clean", "buildDate": "1970-01-01T00:00:00Z",
+		"goVersion": runtime.Version(), "compiler": runtime.Compiler, "platform": runtime.GOOS + "/" + runtime.GOARCH,
 	})
 }

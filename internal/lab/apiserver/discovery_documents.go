@@ -103,9 +103,9 @@ func resourceList(gv api.GroupVersion, v resources.GroupVersion) api.APIResource
 	for _, d := range v.Definitions {
 		list.Resources = append(list.Resources, api.APIResource{
 			Name: d.Plural, SingularName: d.Singular, Namespaced: d.Namespaced, Kind: d.Kind,
-			Verbs: verbs(d), ShortNames: d.ShortNames, Categories: d.Categories,
+			Verbs: d.Verbs, ShortNames: d.ShortNames, Categories: d.Categories,
 		})
-		for _, s := range d.Subresources() {
+		for _, s := range d.Subresources {
 			list.Resources = append(list.Resources, api.APIResource{
 				Name: d.Plural + "/" + s.Name, Namespaced: d.Namespaced,
 				Group: s.Kind.Group, Version: s.Kind.Version, Kind: s.Kind.Kind, Verbs: s.Verbs,
@@ -148,10 +148,10 @@ func aggregateVersion(v resources.GroupVersion) api.APIVersionDiscovery {
 			scope = api.ScopeNamespaced
 		}
 		made := api.APIResourceDiscovery{
-			Resource: d.Plural, SingularResource: d.Singular, Scope: scope, Verbs: verbs(d),
+			Resource: d.Plural, SingularResource: d.Singular, Scope: scope, Verbs: d.Verbs,
 			ResponseKind: &api.DiscoveryKind{Kind: d.Kind}, ShortNames: d.ShortNames, Categories: d.Categories,
 		}
-		for _, s := range d.Subresources() {
+		for _, s := range d.Subresources {
 			made.Subresources = append(made.Subresources, api.APISubresourceDiscovery{
 				Subresource:  s.Name,
 				ResponseKind: &api.DiscoveryKind{Group: s.Kind.Group, Version: s.Kind.Version, Kind: s.Kind.Kind},
@@ -175,12 +175,4 @@ func wantsAggregated(header http.Header) bool {
 		}
 	}
 	return false
-}
-
-// verbs returns the verbs in kube-apiserver's order, which differs for custom resources.
-func verbs(d *resources.Definition) []string {
-	if d.Custom && d.Verbs == nil {
-		return []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
-	}
-	return d.VerbList()
 }

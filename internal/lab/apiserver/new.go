@@ -82,7 +82,8 @@ func (s *Server) startWorkers() {
 // faultOf converts a write for package faults.
 func faultOf(a registry.Attributes) faults.Request {
 	r := faults.Request{
-		Verb: a.Verb, Group: a.Definition.Group, Version: a.Definition.Version, Resource: a.Definition.Plural, Subresource: a.Subresource,
+		Verb: a.Verb, Group: a.Definition.Group, Version: a.Definition.Version,
+		Resource: a.Definition.Plural, Subresource: a.Subresource,
 		Namespace: a.Namespace, Name: a.Name, User: a.User, Collection: a.Collection,
 	}
 	if a.Object != nil {

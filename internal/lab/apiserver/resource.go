@@ -100,7 +100,7 @@ func (x *exchange) verb(t registry.Target) func(registry.Target, representation)
 }
 
 func (x *exchange) serveSubresource(t registry.Target) error {
-	subresources := t.Definition.Subresources()
+	subresources := t.Definition.Subresources
 	at := slices.IndexFunc(subresources, func(s resources.Subresource) bool { return s.Name == t.Subresource })
 	switch {
 	case at < 0:

@@ -12,14 +12,13 @@ import (
 type response struct {
 	http.ResponseWriter
 	controller *http.ResponseController
-	head       bool // the method is HEAD, so net/http drops the body
 
 	code  int   // 0 before the answer
 	bytes int64 // of the body
 }
 
 func newResponse(w http.ResponseWriter, r *http.Request) *response {
-	out := &response{ResponseWriter: w, controller: http.NewResponseController(w), head: r.Method == http.MethodHead}
+	out := &response{ResponseWriter: w, controller: http.NewResponseController(w)}
 	if r.ProtoMajor == 1 {
 		// The connection still has the deadline of the previous request.
 		out.controller.SetWriteDeadline(time.Time{})

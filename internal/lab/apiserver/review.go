@@ -64,8 +64,9 @@ func (x *exchange) reviewAccess(user string, groups []string, question *api.Unst
 	other, isOther := question.Nested("spec", "nonResourceAttributes").(map[string]any)
 	switch {
 	case isResource == isOther:
-		return nil, resources.Invalid("authorization.k8s.io", "", "", resources.Wrong(resources.FieldInvalid,
-			"spec.resourceAttributes", nil, "exactly one of nonResourceAttributes or resourceAttributes must be specified"))
+		return nil, resources.Invalid("authorization.k8s.io", "", "", resources.Wrong(
+			resources.FieldInvalid, "spec.resourceAttributes", nil,
+			"exactly one of nonResourceAttributes or resourceAttributes must be specified"))
 	case isOther:
 		asked.Verb, asked.Path = text(other, "verb"), text(other, "path")
 	default:

@@ -32,11 +32,8 @@ func (x *exchange) serveWatch(t registry.Target, r representation) error {
 		options.FieldSelector += ",metadata.name=" + t.Name
 		t.Name = ""
 	}
-	begin := x.server.registry.Watch // an explicit sendInitialEvents=false differs from the default
-	if x.query.Has("sendInitialEvents") && !options.SendInitialEvents {
-		begin = x.server.registry.WatchChanges
-	}
-	watch, err := begin(t, options)
+	withoutState := x.query.Has("sendInitialEvents") && !options.SendInitialEvents // which differs from the default
+	watch, err := x.server.registry.WatchFrom(t, options, withoutState)
 	if err != nil && !api.IsExpired(err) {
 		return err
 	}

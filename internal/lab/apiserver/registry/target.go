@@ -3,6 +3,7 @@ package registry
 import (
 	"crypto/rand"
 	"fmt"
+	"strings"
 	"time"
 
 	"orrery/internal/lab/apiserver/resources"
@@ -132,22 +133,12 @@ func newUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// generatedSuffix returns five random characters for metadata.generateName. The alphabet has no
-// vowels and no characters that look alike.
-func generatedSuffix() string {
-	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
-	var b [5]byte
-	_, _ = rand.Read(b[:])
-	for i, c := range b {
-		b[i] = alphabet[int(c)%len(alphabet)]
-	}
-	return string(b[:])
-}
-
 // maximalBase is how much of metadata.generateName is used: with the suffix it is a DNS label.
 const maximalBase = 63 - 5
 
-func generateName(base string) string { return base[:min(len(base), maximalBase)] + generatedSuffix() }
+func generateName(base string) string {
+	return base[:min(len(base), maximalBase)] + strings.ToLower(rand.Text()[:5])
+}
 
 // sameNamespace fills in the namespace of the path, or refuses an object with another one.
 func (t Target) sameNamespace(o *api.Unstructured) error {

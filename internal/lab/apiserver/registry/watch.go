@@ -36,15 +36,13 @@ type Watch struct {
 //
 // An error is the answer to the request. Later errors, among them a version that is too old, are
 // returned by [Watch.Poll], because kube-apiserver has answered 200 by then.
-func (r *Registry) Watch(t Target, o api.ListOptions) (*Watch, error) { return r.watch(t, o, false) }
-
-// WatchChanges starts a watch with an explicit sendInitialEvents=false: even without a version it
-// sends no initial events.
-func (r *Registry) WatchChanges(t Target, o api.ListOptions) (*Watch, error) {
-	return r.watch(t, o, true)
+func (r *Registry) Watch(t Target, o api.ListOptions) (*Watch, error) {
+	return r.WatchFrom(t, o, false)
 }
 
-func (r *Registry) watch(t Target, o api.ListOptions, withoutState bool) (*Watch, error) {
+// WatchFrom is Watch. withoutState stands for an explicit sendInitialEvents=false: even without a
+// version it sends no initial events.
+func (r *Registry) WatchFrom(t Target, o api.ListOptions, withoutState bool) (*Watch, error) {
 	selected, err := t.selects(o, checkWatchOptions(o, withoutState))
 	if err != nil {
 		return nil, err

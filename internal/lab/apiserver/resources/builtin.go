@@ -47,11 +47,9 @@ func builtinDefinitions() []*Definition {
 func (r record) complete(all map[string]hooks) {
 	d := r.Definition
 	d.Versions, d.ListKind, d.Prefix = []string{d.Version}, d.Kind+"List", "/registry/"+d.Plural
-	if len(d.Verbs) == len(allVerbs) {
-		d.Verbs = nil
-	}
 	for _, s := range r.Subresources {
-		d.parts = append(d.parts, Subresource{Name: s.Name, Kind: s.GroupVersionKind, Verbs: s.Verbs})
+		part := Subresource{Name: s.Name, Kind: s.GroupVersionKind, Verbs: s.Verbs}
+		d.Subresources = append(d.Subresources, part)
 		d.Status = d.Status || s.Name == "status"
 		d.Scale = d.Scale || s.Name == "scale"
 	}
@@ -152,8 +150,8 @@ func builtinHooks(a *allocator) map[string]hooks {
 			special: func(d *Definition) { d.Strategy.GraceSeconds = podGrace },
 		},
 		"services":         {create: a.prepareService, update: a.prepareServiceUpdate},
-		"deployments.apps": {validate: validateDeployment, validateUpdate: validateSelectorUpdate},
-		"replicasets.apps": {validate: validateReplicaSet, validateUpdate: validateSelectorUpdate},
+		"deployments.apps": workload("deployment"),
+		"replicasets.apps": workload("replicaset"),
 		"horizontalpodautoscalers.autoscaling": {
 			special: func(d *Definition) { d.Versions = []string{"v2", "v1"} }, // which differ in apiVersion only
 		},

@@ -178,19 +178,3 @@ func found(value any) string {
 	}
 	return encoded(value)
 }
-
-// JSONType returns the name of a value's type in encoding/json's messages. A null counts as a
-// number.
-func JSONType(value any) string {
-	switch value.(type) {
-	case map[string]any:
-		return "object"
-	case []any:
-		return "array"
-	case string:
-		return "string"
-	case bool:
-		return "bool"
-	}
-	return "number"
-}

@@ -11,21 +11,11 @@ import (
 // rememberVersions records in the status the versions in which objects may be stored.
 func rememberVersions(o *api.Unstructured) {
 	status := ensure(o.Object, "status")
-	stored, _ := status["storedVersions"].([]any)
-	status["storedVersions"] = storageVersions(o, stored)
-}
-
-// storageVersions adds the storage version (the first if there are several) to the stored versions.
-func storageVersions(o *api.Unstructured, stored []any) any {
-	versions := items(child(o.Object, "spec"), "versions")
-	i := slices.IndexFunc(versions, func(version tree) bool { return boolean(version, "storage") })
-	switch {
-	case i >= 0 && !slices.Contains(stored, any(text(versions[i], "name"))):
-		return append(slices.Clone(stored), text(versions[i], "name"))
-	case stored == nil:
-		return nil
+	for _, version := range items(child(o.Object, "spec"), "versions") {
+		if name := text(version, "name"); boolean(version, "storage") && !slices.Contains(texts(status, "storedVersions"), name) {
+			extend(status, "storedVersions", name)
+		}
 	}
-	return stored
 }
 
 // ignoredRules is the warning for a definition with rules.

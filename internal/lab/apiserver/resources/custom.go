@@ -65,7 +65,7 @@ func customDefinition(spec tree, name string, version tree) (*Definition, error)
 		Kind: text(names, "kind"), ListKind: text(names, "listKind"),
 		ShortNames: texts(names, "shortNames"), Categories: texts(names, "categories"),
 		Namespaced: text(spec, "scope") == "Namespaced",
-		Status:     child(subresources, "status") != nil,
+		Verbs:      []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"},
 	}
 	if d.Group == "" || d.Plural == "" || d.Kind == "" {
 		return nil, fmt.Errorf("group, plural and kind are required")
@@ -77,8 +77,14 @@ func customDefinition(spec tree, name string, version tree) (*Definition, error)
 	if d.ListKind == "" {
 		d.ListKind = d.Kind + "List"
 	}
+	readAndWrite := []string{"get", "patch", "update"}
+	if d.Status = child(subresources, "status") != nil; d.Status {
+		status := Subresource{Name: "status", Kind: api.GroupVersionKind{Kind: d.Kind}, Verbs: readAndWrite}
+		d.Subresources = append(d.Subresources, status)
+	}
 	if paths := child(subresources, "scale"); paths != nil {
 		d.Scale = true
+		d.Subresources = append(d.Subresources, Subresource{Name: "scale", Kind: scales.GVK(), Verbs: readAndWrite})
 		d.scale = &scalePaths{
 			replicas: simpleSteps(text(paths, "specReplicasPath")),
 			status:   simpleSteps(text(paths, "statusReplicasPath")),

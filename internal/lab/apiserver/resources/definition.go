@@ -54,8 +54,10 @@ type Definition struct {
 	// Prefix is the prefix in the store: "/registry/configmaps". The two groups of events share
 	// one.
 	Prefix string
-	// Verbs are the verbs of the resource itself, sorted; nil means all eight.
+	// Verbs are the verbs of the resource itself, in the order of kube-apiserver's discovery.
 	Verbs []string
+	// Subresources are its subresources, in that order, too.
+	Subresources []Subresource `json:"-"`
 
 	// Status and Scale report whether there are these subresources.
 	Status, Scale bool
@@ -81,24 +83,12 @@ type Definition struct {
 
 	Strategy Strategy
 
-	// parts are the subresources of a built-in type.
-	parts []Subresource
 	// scale has the paths of the fields of the scale subresource.
 	scale *scalePaths
 }
 
-var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-
-// VerbList returns the verbs of the resource, sorted. It must not be changed.
-func (d *Definition) VerbList() []string {
-	if d.Verbs == nil {
-		return allVerbs
-	}
-	return d.Verbs
-}
-
 // HasVerb reports whether the resource has the verb.
-func (d *Definition) HasVerb(verb string) bool { return slices.Contains(d.VerbList(), verb) }
+func (d *Definition) HasVerb(verb string) bool { return slices.Contains(d.Verbs, verb) }
 
 // IsReview reports whether the resource can only be created, and is not stored: the response has
 // the answer.
@@ -113,23 +103,6 @@ type Subresource struct {
 	// Kind is the kind of its objects. An empty group and version mean those of the resource.
 	Kind  api.GroupVersionKind
 	Verbs []string
-}
-
-// Subresources returns the subresources in discovery order: sorted by name, but status first for
-// custom resources.
-func (d *Definition) Subresources() []Subresource {
-	if !d.Custom {
-		return d.parts
-	}
-	var found []Subresource
-	readAndWrite := []string{"get", "patch", "update"}
-	if d.Status {
-		found = append(found, Subresource{Name: "status", Kind: api.GroupVersionKind{Kind: d.Kind}, Verbs: readAndWrite})
-	}
-	if d.Scale {
-		found = append(found, Subresource{Name: "scale", Kind: api.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}, Verbs: readAndWrite})
-	}
-	return found
 }
 
 func (d *Definition) Resource() api.GroupVersionResource {

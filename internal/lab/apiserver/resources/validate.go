@@ -211,8 +211,14 @@ func typeName(value any) string {
 		return "boolean"
 	case int64:
 		return "integer"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
 	}
-	return JSONType(value)
+	return "number"
 }
 
 func shown(limit *big.Rat) string {

@@ -6,17 +6,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// validateDeployment validates the number of replicas, the selector, which must match the template,
-// and the containers.
-func validateDeployment(o *api.Unstructured) []FieldError {
-	return validateWorkload(o, "deployment")
-}
-
-func validateReplicaSet(o *api.Unstructured) []FieldError {
-	return validateWorkload(o, "replicaset")
-}
-
-func validateWorkload(o *api.Unstructured, kind string) []FieldError {
+// validateWorkload validates the number of replicas, the selector, which must match the template, and
+// the containers.
+func validateWorkload(kind string, o *api.Unstructured) []FieldError {
 	var m Errors
 	spec := child(o.Object, "spec")
 	if n := integer(spec, "replicas"); n < 0 {
@@ -42,10 +34,16 @@ func validateWorkload(o *api.Unstructured, kind string) []FieldError {
 	return m
 }
 
-func validateSelectorUpdate(o, old *api.Unstructured) []FieldError {
-	var m Errors
-	m.immutable("spec.selector", o.Nested("spec", "selector"), old.Nested("spec", "selector"))
-	return m
+// workload returns the hooks of a type of workloads.
+func workload(kind string) hooks {
+	return hooks{
+		validate: func(o *api.Unstructured) []FieldError { return validateWorkload(kind, o) },
+		validateUpdate: func(o, old *api.Unstructured) []FieldError {
+			var m Errors
+			m.immutable("spec.selector", o.Nested("spec", "selector"), old.Nested("spec", "selector"))
+			return m
+		},
+	}
 }
 
 func readyReplicas(o *api.Unstructured, _ time.Time) any {
