@@ -8,8 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"fmt"
-	"math/big"
 	"net"
 	"time"
 )
@@ -29,8 +27,10 @@ const clockSkew = time.Hour
 
 // newAuthority returns an authority with a new key.
 func newAuthority() (*authority, error) {
-	template := template(pkix.Name{CommonName: "orrery certificate authority"}, x509.KeyUsageCertSign)
-	template.IsCA, template.BasicConstraintsValid = true, true
+	template := &x509.Certificate{
+		Subject:  pkix.Name{CommonName: "orrery certificate authority"},
+		KeyUsage: x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
+	}
 	a := &authority{certificate: template}
 	der, key, err := a.issue(template)
 	if err != nil {
@@ -46,8 +46,10 @@ func (a *authority) PEM() []byte { return certificatePEM(a.certificate.Raw) }
 
 // issueServer signs a certificate for a server with these names and addresses.
 func (a *authority) issueServer(hosts []string) (*tls.Certificate, error) {
-	template := template(pkix.Name{CommonName: "orrery"}, x509.KeyUsageDigitalSignature)
-	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	template := &x509.Certificate{
+		Subject:  pkix.Name{CommonName: "orrery"},
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
 	for _, host := range hosts {
 		if ip := net.ParseIP(host); ip != nil {
 			template.IPAddresses = append(template.IPAddresses, ip)
@@ -61,9 +63,10 @@ func (a *authority) issueServer(hosts []string) (*tls.Certificate, error) {
 
 // issueClient signs a certificate for a user and returns it with its key, both in PEM.
 func (a *authority) issueClient(user User) (certificate, key []byte, err error) {
-	template := template(pkix.Name{CommonName: user.Name, Organization: user.Groups}, x509.KeyUsageDigitalSignature)
-	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-	der, private, err := a.issue(template)
+	der, private, err := a.issue(&x509.Certificate{
+		Subject:  pkix.Name{CommonName: user.Name, Organization: user.Groups},
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,33 +76,18 @@ func (a *authority) issueClient(user User) (certificate, key []byte, err error) 
 
 // issue signs a certificate for a new key. That of the authority is signed by itself.
 func (a *authority) issue(template *x509.Certificate) (der []byte, key *ecdsa.PrivateKey, err error) {
+	template.NotBefore, template.NotAfter = time.Now().Add(-clockSkew), time.Now().Add(certificateLifetime)
 	key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, fmt.Errorf("generating a key for %s: %w", template.Subject, err)
+		return nil, nil, err
 	}
 	signer := a.key
 	if signer == nil {
 		signer = key
 	}
-	if der, err = x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, signer); err != nil {
-		return nil, nil, fmt.Errorf("signing the certificate of %s: %w", template.Subject, err)
-	}
-	return der, key, nil
-}
-
-func template(subject pkix.Name, usage x509.KeyUsage) *x509.Certificate {
-	now := time.Now()
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
-	if err != nil { // no randomness available
-		panic(err)
-	}
-	return &x509.Certificate{
-		SerialNumber: serial,
-		Subject:      subject,
-		NotBefore:    now.Add(-clockSkew),
-		NotAfter:     now.Add(certificateLifetime),
-		KeyUsage:     usage,
-	}
+	// Without a serial number in the template it is random.
+	der, err = x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, signer)
+	return der, key, err
 }
 
 func certificatePEM(der []byte) []byte {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orrery/examples/garbagecollector"
+	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
@@ -22,7 +23,7 @@ func (s *Server) collectGarbage(ctx context.Context) {
 		run, stop := context.WithCancel(ctx)
 		s.newCollector(stop).RunWithin(run, run)
 		stop()
-		for ctx.Err() == nil && s.faults.CollectorStopped() {
+		for ctx.Err() == nil && s.faults.Active(faults.CollectorStopped) {
 			select {
 			case <-time.After(time.Second):
 			case <-ctx.Done():
@@ -75,7 +76,7 @@ type heads struct {
 
 // mayWrite returns an error, and ends the collector, while the fault collector-stopped is active.
 func (h heads) mayWrite() error {
-	if !h.server.faults.CollectorStopped() {
+	if !h.server.faults.Active(faults.CollectorStopped) {
 		return nil
 	}
 	h.stop()

@@ -58,7 +58,7 @@ func (t *watchFaults) breaksAt(event registry.Event) bool {
 
 // repeat adds the frames that faults send again after an event.
 func (w *watching) repeat(event registry.Event) {
-	if !w.set.RepeatsEvents() {
+	if !w.set.Active(faults.RepeatEvents) {
 		w.sent = nil
 		return
 	}
@@ -86,7 +86,7 @@ func (x *exchange) readFault(t registry.Target) error {
 			return failed
 		}
 	}
-	if !x.server.faults.HasUnreadable() {
+	if !x.server.faults.Active(faults.Unreadable) {
 		return nil
 	}
 	view, err := x.server.store.Collection(t.Definition.Prefix).View(0)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
@@ -112,7 +113,7 @@ func (w *watching) serve(watch *registry.Watch, duration time.Duration) {
 			}
 			bookmark.Reset(untilBookmark(duration - time.Since(begun)))
 		case <-end.C:
-			if w.silent || w.server.faults.Silent() {
+			if w.silent || w.server.faults.Active(faults.Silence) {
 				w.stayHalfOpen()
 				return
 			}
@@ -172,7 +173,7 @@ func (w *watching) drain(watch *registry.Watch) (more <-chan struct{}, goesOn bo
 
 // send sends events in pieces of some kilobytes.
 func (w *watching) send(events []registry.Event) bool {
-	if w.silent = w.silent || w.server.faults.Silent(); w.silent {
+	if w.silent = w.silent || w.server.faults.Active(faults.Silence); w.silent {
 		return true
 	}
 	for i, event := range events {
@@ -219,7 +220,7 @@ func (w *watching) sendBookmark(watch *registry.Watch) bool {
 
 // fail ends the watch with an ERROR event.
 func (w *watching) fail(refused *api.StatusError) {
-	if w.silent || w.server.faults.Silent() {
+	if w.silent || w.server.faults.Active(faults.Silence) {
 		w.stayHalfOpen()
 		return
 	}

@@ -152,7 +152,7 @@ func (b *builder) particulars(f *fault) {
 		}
 	case unavailable:
 		f.wait = b.seconds("retry-after", 0)
-	case repeatEvents:
+	case RepeatEvents:
 		f.events = b.number("back", 1)
 	case interruptStreams:
 		f.events = b.number("after", 1)

@@ -14,8 +14,15 @@ const (
 	Compact = "compact"
 	// CutWatches breaks the connection of every watch. It is an action.
 	CutWatches = "cut-watches"
+	// Silence leaves watches half-open: they neither send nor end.
+	Silence = "silence"
+	// CollectorStopped stops the garbage collector.
+	CollectorStopped = "collector-stopped"
+	// Unreadable makes [Set.Unreadable] return errors.
+	Unreadable = "unreadable"
+	// RepeatEvents makes watches keep the events that they have sent.
+	RepeatEvents = "repeat-events"
 
-	silence            = "silence"
 	tooManyRequests    = "too-many-requests"
 	internalError      = "internal-error"
 	unavailable        = "unavailable"
@@ -26,10 +33,8 @@ const (
 	policyDenies       = "policy-denies"
 	conversionFails    = "conversion-fails"
 	notAllowed         = "not-allowed"
-	unreadable         = "unreadable"
 	keepsCreating      = "keeps-creating"
 	podStays           = "pod-stays"
-	collectorStopped   = "collector-stopped"
 	webhookDenies      = "webhook-denies"
 	webhookUnreachable = "webhook-unreachable"
 	forbid             = "forbid"
@@ -38,7 +43,6 @@ const (
 	expireContinue     = "expire-continue"
 	withholdBookmarks  = "withhold-bookmarks"
 	interruptStreams   = "interrupt-streaming-lists"
-	repeatEvents       = "repeat-events"
 	holdEvents         = "hold-events"
 )
 

@@ -150,9 +150,6 @@ func (s *Set) Lag() uint64 {
 	return lag
 }
 
-// Silent reports whether watches are half-open: they neither send nor end.
-func (s *Set) Silent() bool { return s.active(silence) }
-
 // NodeLost reports whether the kubelet of the node is unreachable.
 func (s *Set) NodeLost(node string) bool {
 	return s.any(func(f *fault) bool { return f.kind == nodeLost && among(f.scope.names, node) })
@@ -162,9 +159,6 @@ func (s *Set) NodeLost(node string) bool {
 func (s *Set) PodStays(namespace, name string) bool {
 	return s.struck(podStays, Request{Version: "v1", Resource: "pods", Namespace: namespace, Name: name}) != nil
 }
-
-// CollectorStopped reports whether the garbage collector does nothing.
-func (s *Set) CollectorStopped() bool { return s.active(collectorStopped) }
 
 // Unconverted returns the error of a conversion webhook for a read of custom objects of a kind, or
 // nil.
@@ -178,14 +172,11 @@ func (s *Set) Unconverted(r Request, kind string) *api.StatusError {
 // Unreadable returns the error of a read of the object in r, or nil: the object cannot be
 // decrypted. key is its key in etcd.
 func (s *Set) Unreadable(r Request, key string) *api.StatusError {
-	if f := s.struck(unreadable, r); f != nil {
+	if f := s.struck(Unreadable, r); f != nil {
 		return refuseUnreadable(f, r, key)
 	}
 	return nil
 }
-
-// HasUnreadable reports whether Unreadable may return an error.
-func (s *Set) HasUnreadable() bool { return s.active(unreadable) }
 
 // Unavailable returns the groups that discovery announces and whose server does not answer. Before
 // refuses requests to them.
@@ -206,8 +197,8 @@ func (s *Set) disturbed(kind string) []api.GroupVersion {
 	return groups
 }
 
-// active reports whether there is a fault of the kind.
-func (s *Set) active(kind string) bool {
+// Active reports whether there is a fault of the kind.
+func (s *Set) Active(kind string) bool {
 	return s.any(func(f *fault) bool { return f.kind == kind })
 }
 
@@ -277,7 +268,7 @@ func (s *Set) Interrupts(r Request) int {
 func (s *Set) Repeats(r Request) int {
 	back := 0
 	s.each(func(f *fault) {
-		if f.kind == repeatEvents && f.strikesLocked(r) {
+		if f.kind == RepeatEvents && f.strikesLocked(r) {
 			back = max(back, f.events)
 		}
 	})
@@ -286,6 +277,3 @@ func (s *Set) Repeats(r Request) int {
 
 // ExpiresContinue reports whether a continue token is treated as expired.
 func (s *Set) ExpiresContinue(r Request) bool { return s.struck(expireContinue, r) != nil }
-
-// RepeatsEvents reports whether a watch must keep the events that it has sent.
-func (s *Set) RepeatsEvents() bool { return s.active(repeatEvents) }

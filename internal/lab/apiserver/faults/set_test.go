@@ -164,12 +164,12 @@ func TestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := with(t, "silence:for=10s", "stale-reads:versions=5,for=20s", "stale-reads:for=10s", "node-lost:node=a|b", "broken-group:for=20s", "broken-group")
 		metrics := api.GroupVersion{Group: "metrics.k8s.io", Version: "v1beta1"}
-		assert.True(t, s.Silent())
+		assert.True(t, s.Active(faults.Silence))
 		assert.Equal(t, uint64(10), s.Lag())
 		assert.Equal(t, []api.GroupVersion{metrics}, s.Unavailable())
 		assert.Equal(t, time.Now().Add(10*time.Second), s.List()[0].Until)
 		time.Sleep(10 * time.Second)
-		assert.False(t, s.Silent())
+		assert.False(t, s.Active(faults.Silence))
 		assert.Equal(t, uint64(5), s.Lag())
 		assert.Len(t, s.List(), 4)
 		assert.True(t, s.NodeLost("b"))

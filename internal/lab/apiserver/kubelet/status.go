@@ -66,12 +66,6 @@ func nodeStatus(n *node, lost bool) map[string]any {
 			condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "simulated disk"),
 			condition("PIDPressure", "False", "KubeletHasSufficientPID", "simulated process IDs"),
 		},
-		"nodeInfo": map[string]any{
-			"machineID": "", "systemUUID": "", "bootID": "",
-			"kernelVersion": "none", "osImage": "none", "operatingSystem": "linux", "architecture": runtime.GOARCH,
-			"containerRuntimeVersion": "orrery://none", "kubeletVersion": "orrery", "kubeProxyVersion": "",
-		},
-		"daemonEndpoints": map[string]any{"kubeletEndpoint": map[string]any{"Port": int64(0)}},
 	}
 }
 

@@ -141,7 +141,7 @@ func planDeletion(d *resources.Definition, o *api.Unstructured, options api.Dele
 	}
 	changed := setCollectorFinalizers(o, propagation(d, o, options.PropagationPolicy)) || marked
 	held := len(o.GetFinalizers()) > 0
-	grace, _ := wholeNumber(o.Nested("metadata", "deletionGracePeriodSeconds"))
+	grace, _ := o.Nested("metadata", "deletionGracePeriodSeconds").(int64)
 	switch {
 	case graceful:
 		return deletion{changed: changed, remove: !held && grace == 0}
@@ -181,7 +181,7 @@ func markGraceful(d *resources.Definition, o *api.Unstructured, asked *int64, no
 	}
 	metadata := metadataOf(o)
 	if ends := o.GetDeletionTimestamp(); ends != nil {
-		left, ok := wholeNumber(metadata["deletionGracePeriodSeconds"])
+		left, ok := metadata["deletionGracePeriodSeconds"].(int64)
 		switch {
 		case !ok:
 			return false, false, false
@@ -202,7 +202,7 @@ func markGraceful(d *resources.Definition, o *api.Unstructured, asked *int64, no
 // markAtOnce marks an object that only its finalizers hold.
 func markAtOnce(o *api.Unstructured, now time.Time) bool {
 	metadata := metadataOf(o)
-	grace, marked := wholeNumber(metadata["deletionGracePeriodSeconds"])
+	grace, marked := metadata["deletionGracePeriodSeconds"].(int64)
 	ends := o.GetDeletionTimestamp()
 	if marked && grace == 0 && ends != nil {
 		return false
@@ -219,7 +219,7 @@ func markAtOnce(o *api.Unstructured, now time.Time) bool {
 
 // nextGeneration increments metadata.generation, for types that have one.
 func nextGeneration(metadata map[string]any) {
-	if generation, ok := wholeNumber(metadata["generation"]); ok && generation > 0 {
+	if generation, ok := metadata["generation"].(int64); ok && generation > 0 {
 		metadata["generation"] = generation + 1
 	}
 }

@@ -180,8 +180,3 @@ func carry(metadata, old map[string]any, field string) {
 		delete(metadata, field)
 	}
 }
-
-func wholeNumber(value any) (int64, bool) {
-	n, ok := value.(int64)
-	return n, ok
-}

@@ -189,7 +189,7 @@ func (r *Registry) deletionComplete(d *resources.Definition, next, current *api.
 	if d == r.namespaces {
 		return namespaceComplete(next)
 	}
-	grace, _ := wholeNumber(current.Nested("metadata", "deletionGracePeriodSeconds")) // absent on a CustomResourceDefinition
+	grace, _ := current.Nested("metadata", "deletionGracePeriodSeconds").(int64) // absent on a CustomResourceDefinition
 	return current.GetDeletionTimestamp() != nil && grace == 0 && len(next.GetFinalizers()) == 0
 }
 

@@ -136,46 +136,38 @@ func (c *Catalog) indexLocked() {
 // groupsOf groups definitions. Built-in groups keep the order of the definitions; those of custom
 // resources and other servers follow by name.
 func groupsOf(definitions []*Definition, remote, outdated []api.GroupVersion) []Group {
-	versions := map[string]map[string]*GroupVersion{}
-	var order, guests []string
-	add := func(group, version string, guest bool) *GroupVersion {
-		if versions[group] == nil {
-			versions[group] = map[string]*GroupVersion{}
-			if guest {
-				guests = append(guests, group)
-			} else {
-				order = append(order, group)
-			}
-		}
-		if versions[group][version] == nil {
-			versions[group][version] = &GroupVersion{Version: version}
-		}
-		return versions[group][version]
-	}
-	for _, d := range definitions {
-		gv := add(d.Group, d.Version, d.Custom)
-		gv.Definitions = append(gv.Definitions, d)
-	}
-	for _, r := range remote {
-		add(r.Group, r.Version, true).Unavailable = true
-	}
-	for _, gv := range outdated {
-		if known := versions[gv.Group][gv.Version]; known != nil {
-			known.Outdated = true
-		}
-	}
-	slices.Sort(guests)
 	var groups []Group
-	for _, name := range append(order, guests...) {
-		group := Group{Name: name}
-		names := sortedKeys(versions[name])
-		slices.SortStableFunc(names, compareVersions)
-		for _, version := range names {
-			gv := *versions[name][version]
-			slices.SortFunc(gv.Definitions, func(a, b *Definition) int { return strings.Compare(a.Plural, b.Plural) })
-			group.Versions = append(group.Versions, gv)
+	at := func(gv api.GroupVersion) *GroupVersion {
+		g := slices.IndexFunc(groups, func(group Group) bool { return group.Name == gv.Group })
+		if g < 0 {
+			g, groups = len(groups), append(groups, Group{Name: gv.Group})
 		}
-		groups = append(groups, group)
+		versions := &groups[g].Versions
+		v := slices.IndexFunc(*versions, func(version GroupVersion) bool { return version.Version == gv.Version })
+		if v < 0 {
+			v, *versions = len(*versions), append(*versions, GroupVersion{Version: gv.Version})
+		}
+		return &(*versions)[v]
+	}
+	builtin := 0
+	for _, d := range definitions { // the built-in ones come first
+		gv := at(d.GroupVersion())
+		gv.Definitions = append(gv.Definitions, d)
+		if !d.Custom {
+			builtin = len(groups)
+		}
+	}
+	for _, gv := range remote {
+		at(gv).Unavailable = true
+	}
+	slices.SortFunc(groups[builtin:], func(a, b Group) int { return strings.Compare(a.Name, b.Name) })
+	for _, group := range groups {
+		slices.SortFunc(group.Versions, func(a, b GroupVersion) int { return compareVersions(a.Version, b.Version) })
+		for i := range group.Versions {
+			v := &group.Versions[i]
+			v.Outdated = slices.Contains(outdated, api.GroupVersion{Group: group.Name, Version: v.Version})
+			slices.SortFunc(v.Definitions, func(a, b *Definition) int { return strings.Compare(a.Plural, b.Plural) })
+		}
 	}
 	return groups
 }

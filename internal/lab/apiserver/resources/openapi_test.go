@@ -53,7 +53,7 @@ func checkReferences(t *testing.T, value any, prefix string, known map[string]ma
 // Nothing in a user's schema may crash the server.
 func TestStrangeSchemas(t *testing.T) {
 	for _, text := range []string{`{"properties":5}`, `{"properties":{"a":5,"b":{"items":[1],"additionalProperties":true,"properties":[]}}}`, `{"type":5,"oneOf":{}}`, `{"type":"array","items":{}}`} {
-		d := &resources.Definition{Group: "x.y", Version: "v1", Kind: "K", Plural: "ks", Custom: true}
+		d := &resources.Definition{Group: "x.y", Version: "v1", Kind: "K", Plural: "ks", Custom: true, Verbs: []string{"get"}}
 		d.Schema = decode(t, text)
 		version := resources.GroupVersion{Version: "v1", Definitions: []*resources.Definition{d}}
 		groups := []resources.Group{{Name: "x.y", Versions: []resources.GroupVersion{version}}}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 
 	"orrery/restclient/api"
@@ -21,42 +22,47 @@ func (s *Store) getLocked(prefix string, key Key) (*Object, bool) {
 	return c.objects.get(key)
 }
 
-// report calls the hook for an event that has been committed.
-func (c *Collection) report(e Event) {
-	if c.store.committed != nil {
-		c.store.committed(c.prefix, e)
+// write commits the event that decide returns, and calls the hook for it. An event without an object
+// changes nothing.
+func (c *Collection) write(decide func() (Event, error)) (*Object, error) {
+	event, err := c.decide(decide)
+	if err == nil && event.Object != nil && c.store.committed != nil {
+		c.store.committed(c.prefix, event)
 	}
+	return event.Object, err
 }
 
-// Create stores a new object. It fails with an [*ExistsError] if the key is taken, with the error
-// of guard, or with [ErrDropped].
-func (c *Collection) Create(d Draft, guard Guard) (*Object, error) {
-	e := d.encode()
-	event, err := c.create(&e, guard)
-	if err != nil {
-		return nil, err
-	}
-	c.report(event)
-	return event.Object, nil
-}
-
-func (c *Collection) create(e *encodedDraft, guard Guard) (Event, error) {
+func (c *Collection) decide(decide func() (Event, error)) (Event, error) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	if c.dropped {
 		return Event{}, ErrDropped
 	}
-	if guard != nil {
-		if err := guard(c.store.getLocked); err != nil {
-			return Event{}, err
+	event, err := decide()
+	if err == nil && event.Object != nil {
+		c.commitLocked(event)
+	}
+	return event, err
+}
+
+// errNotCurrent reports that an object is no longer the current one.
+var errNotCurrent = errors.New("store: another write was faster")
+
+// Create stores a new object. It fails with an [*ExistsError] if the key is taken, with the error
+// of guard, or with [ErrDropped].
+func (c *Collection) Create(d Draft, guard Guard) (*Object, error) {
+	e := d.encode()
+	return c.write(func() (Event, error) {
+		if guard != nil {
+			if err := guard(c.store.getLocked); err != nil {
+				return Event{}, err
+			}
 		}
-	}
-	if current, ok := c.objects.get(e.key); ok {
-		return Event{}, &ExistsError{Prefix: c.prefix, Key: e.key, Current: current}
-	}
-	event := Event{Type: api.WatchAdded, Object: newObject(e, c.store.version+1)}
-	c.commitLocked(event)
-	return event, nil
+		if current, ok := c.objects.get(e.key); ok {
+			return Event{}, &ExistsError{Prefix: c.prefix, Key: e.key, Current: current}
+		}
+		return Event{Type: api.WatchAdded, Object: newObject(&e, c.store.version+1)}, nil
+	})
 }
 
 // Replace stores a new version in place of old, which must be the current one. Otherwise swapped is
@@ -65,53 +71,32 @@ func (c *Collection) create(e *encodedDraft, guard Guard) (Event, error) {
 // [ErrDropped].
 func (c *Collection) Replace(old *Object, d Draft) (replaced *Object, swapped bool, err error) {
 	e := d.encode()
-	event, swapped, err := c.replace(old, &e)
+	replaced, err = c.write(func() (Event, error) {
+		if current, _ := c.objects.get(old.Key); current != old {
+			return Event{}, errNotCurrent
+		}
+		if bytes.Equal(e.rest, old.rest()) && maps.Equal(e.fields, old.Fields) {
+			return Event{}, nil
+		}
+		return Event{Type: api.WatchModified, Object: newObject(&e, c.store.version+1), Previous: old}, nil
+	})
 	switch {
-	case err != nil || !swapped:
-		return nil, false, err
-	case event.Object == nil:
-		return old, true, nil
+	case err == errNotCurrent:
+		return nil, false, nil
+	case err == nil && replaced == nil:
+		replaced = old
 	}
-	c.report(event)
-	return event.Object, true, nil
-}
-
-// replace returns no event if nothing changes.
-func (c *Collection) replace(old *Object, e *encodedDraft) (Event, bool, error) {
-	c.store.mu.Lock()
-	defer c.store.mu.Unlock()
-	if c.dropped {
-		return Event{}, false, ErrDropped
-	}
-	if current, _ := c.objects.get(old.Key); current != old {
-		return Event{}, false, nil
-	}
-	if bytes.Equal(e.rest, old.rest()) && maps.Equal(e.fields, old.Fields) {
-		return Event{}, true, nil
-	}
-	event := Event{Type: api.WatchModified, Object: newObject(e, c.store.version+1), Previous: old}
-	c.commitLocked(event)
-	return event, true, nil
+	return replaced, err == nil, err
 }
 
 // Delete removes old, which must be the current version. Otherwise swapped is false and nothing
 // happens. last is the object with the version of the deletion, as watchers see it.
 func (c *Collection) Delete(old *Object) (last *Object, swapped bool) {
-	event, swapped := c.delete(old)
-	if !swapped {
-		return nil, false
-	}
-	c.report(event)
-	return event.Object, true
-}
-
-func (c *Collection) delete(old *Object) (Event, bool) {
-	c.store.mu.Lock()
-	defer c.store.mu.Unlock()
-	if current, _ := c.objects.get(old.Key); current != old {
-		return Event{}, false
-	}
-	event := Event{Type: api.WatchDeleted, Object: old.At(c.store.version + 1), Previous: old}
-	c.commitLocked(event)
-	return event, true
+	last, err := c.write(func() (Event, error) {
+		if current, _ := c.objects.get(old.Key); current != old {
+			return Event{}, errNotCurrent
+		}
+		return Event{Type: api.WatchDeleted, Object: old.At(c.store.version + 1), Previous: old}, nil
+	})
+	return last, err == nil
 }
