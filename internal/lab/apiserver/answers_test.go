@@ -1,25 +1,11 @@
 package apiserver_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
-
-func TestListsAreIndentedOnRequest(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.configMap("a")
-		p.configMap("b")
-		var want bytes.Buffer
-		plain := strings.TrimSpace(p.must(200, "GET", configMaps, "").body)
-		require.NoError(t, json.Indent(&want, []byte(plain), "", "  "))
-		assert.Equal(t, want.String(), p.must(200, "GET", configMaps+"?pretty=1", "").body)
-	})
-}
 
 // A definition with rules is accepted with a warning, and an object that breaks a rule is accepted.
 func TestRulesOfCustomResourcesAreIgnored(t *testing.T) {

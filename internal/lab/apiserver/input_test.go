@@ -32,17 +32,3 @@ func TestProtobuf(t *testing.T) {
 		p.must(200, "DELETE", configMaps+"/a", object("DeleteOptions", "v1", grace), "Content-Type", "application/vnd.kubernetes.protobuf")
 	})
 }
-
-// Wrong parameters of a write are refused under the name of its options.
-func TestOptionsOfAWriteAreNamed(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		for _, c := range []struct{ method, path, content, kind string }{
-			{"POST", configMaps, "application/json", "CreateOptions"},
-			{"PUT", configMaps + "/a", "application/json", "UpdateOptions"},
-			{"PATCH", configMaps + "/a", mergePatch, "PatchOptions"},
-		} {
-			refused := p.must(422, c.method, c.path+"?dryRun=x", "{}", "Content-Type", c.content).message(t)
-			assert.Contains(t, refused, c.kind+`.meta.k8s.io "" is invalid: dryRun: `, c.method)
-		}
-	})
-}

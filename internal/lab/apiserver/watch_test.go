@@ -112,15 +112,3 @@ func TestBookmarks(t *testing.T) {
 		p.watch(configMaps + "?watch=1&timeoutSeconds=150&resourceVersion=" + second.Object.Metadata.ResourceVersion).ends() // no bookmarks by default
 	})
 }
-
-// The path of the design document.
-func TestTheOldPathOfAWatch(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.configMap("a")
-		p.configMap("b")
-		one := p.watch("/api/v1/watch/namespaces/default/configmaps/b?fieldSelector=metadata.namespace=default&timeoutSeconds=3")
-		one.want("ADDED", "b")
-		one.ends()
-		assert.Equal(t, 405, p.do("POST", "/api/v1/watch/namespaces", "{}").code)
-	})
-}

@@ -68,9 +68,6 @@ func New(config Config) *Kubelet {
 	if config.Nodes == 0 {
 		config.Nodes = 1
 	}
-	if config.Lost == nil {
-		config.Lost = func(string) bool { return false }
-	}
 	k := &Kubelet{
 		config:   config,
 		pods:     target(config.Catalog, "", "v1", "pods"),
@@ -221,16 +218,16 @@ func writeOptions(user string) registry.WriteOptions {
 	return options
 }
 
-// Config configures a [Kubelet]. Registry and Catalog are required.
+// Config configures a [Kubelet]. Everything but Nodes is required.
 type Config struct {
 	Registry *registry.Registry
 	Catalog  *resources.Catalog
 	// Nodes is the number of nodes; 0 means 1. They are named orrery-node-1 and so on.
 	Nodes int
 	// Lost reports whether a node is unreachable. It is called once a second and before every
-	// action on a node. Nil means never.
+	// action on a node.
 	Lost func(node string) bool
 	// Stays reports whether a pod whose containers have ended cannot be torn down. It is called
-	// once a second for such a pod. Nil means never.
+	// once a second for such a pod.
 	Stays func(namespace, name string) bool
 }

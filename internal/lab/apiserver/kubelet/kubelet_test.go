@@ -33,6 +33,7 @@ func start(t *testing.T, config Config, admit func(context.Context, registry.Att
 	c.registry = registry.New(registry.Config{Store: store.New(store.Config{}), Catalog: catalog, Admit: admit})
 	config.Registry, config.Catalog = c.registry, catalog
 	config.Lost = func(string) bool { return c.lost.Load() }
+	config.Stays = func(string, string) bool { return false }
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { New(config).Run(ctx); close(ended) }()

@@ -75,7 +75,7 @@ func (k *Kubelet) stop(ctx context.Context, t registry.Target, pod *api.Unstruct
 		k.keys.AddAfter(key, wait)
 		return nil
 	}
-	if k.config.Stays != nil && k.config.Stays(t.Namespace, t.Name) {
+	if k.config.Stays(t.Namespace, t.Name) {
 		k.keys.AddAfter(key, heartbeat)
 		return k.end(ctx, t, uid, n)
 	}

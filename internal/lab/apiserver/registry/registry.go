@@ -126,19 +126,13 @@ func (r *Registry) storeError(t Target, err error) error {
 
 // removed runs after an object was removed from the store.
 func (r *Registry) removed(ctx context.Context, t Target, last *store.Object) {
-	switch {
-	case t.Definition == r.customResources:
-		r.syncCustom(last.Key.Name)
-	case t.Definition == r.services:
-		r.syncService(last.Key.Name)
-	case t.Definition == r.coreServices, t.Definition == r.endpointSlices:
-		r.backendChanged(t, last)
-	case t.Definition.Custom:
+	r.written(t, last)
+	if t.Definition.Custom {
 		r.finishCustom(ctx, t.Definition.Qualified())
 	}
 }
 
-// written runs after an object was stored.
+// written runs after an object was stored or removed.
 func (r *Registry) written(t Target, o *store.Object) {
 	switch t.Definition {
 	case r.customResources:

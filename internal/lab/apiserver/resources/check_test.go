@@ -112,24 +112,6 @@ func TestPruneKeepsWhatTheTypeHas(t *testing.T) {
 		"spec":{"containers":[{"name":"c","ports":[{}]}]},"status":{}}`), tree)
 }
 
-// A nil type accepts everything, so that custom resources without a schema need no special case.
-func TestNilTypeFitsEverything(t *testing.T) {
-	var none *resources.Type
-	tree := decode(t, `{"a":[null,{"b":1}]}`)
-	assert.Equal(t, resources.Findings{}, none.Check(tree))
-	none.Prune(tree)
-	assert.Equal(t, decode(t, `{"a":[null,{"b":1}]}`), tree)
-	assert.Equal(t, resources.Any, none.Kind())
-	assert.Empty(t, none.Name()+none.MergeKey())
-	assert.Nil(t, none.Items())
-	assert.False(t, none.Custom())
-	assert.Equal(t, resources.PatchStrategy{}, none.PatchStrategy())
-	_, ok := none.Field("a")
-	assert.True(t, ok)
-	_, ok = resources.Builtin().Type(api.GroupVersionKind{Kind: "Unheard"})
-	assert.False(t, ok)
-}
-
 const crontab = `{"type":"object","properties":{"spec":{"type":"object","properties":{"a":{"type":"string"},"list":{"type":"array","items":{"type":"object",
 	"properties":{"x":{"type":"string"}}}},"m":{"type":"object","additionalProperties":{"type":"string"}},"any":{"type":"object","x-kubernetes-preserve-unknown-fields":true},
 	"free":{"type":"object","additionalProperties":true},"em":{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"s":{"type":"object"}}},

@@ -108,21 +108,17 @@ func (l Labels) String() string {
 // either it selects everything.
 func ParseLabelSelector(tree map[string]any) (Labels, error) {
 	var requirements []labelRequirement
-	labels, _ := tree["matchLabels"].(map[string]any)
-	for key, value := range labels {
-		text, ok := value.(string)
-		if !ok {
-			return Labels{}, fmt.Errorf("the value of label %q is not a string", key)
-		}
-		requirements = append(requirements, labelRequirement{key: key, operator: "=", values: []string{text}})
+	for key, value := range child(tree, "matchLabels") {
+		requirement := labelRequirement{key: key, operator: "=", values: []string{fmt.Sprint(value)}}
+		requirements = append(requirements, requirement)
 	}
-	expressions, _ := tree["matchExpressions"].([]any)
-	for _, expression := range expressions {
-		e, _ := expression.(map[string]any)
-		requirement, err := readExpression(e)
-		if err != nil {
-			return Labels{}, err
+	for _, e := range items(tree, "matchExpressions") {
+		operator, values := expressionOperators[text(e, "operator")], texts(e, "values")
+		if needs := operator == "in" || operator == "notin"; operator == "" || needs != (len(values) > 0) {
+			return Labels{}, fmt.Errorf("the expression %v is invalid", e)
 		}
+		slices.Sort(values)
+		requirement := labelRequirement{key: text(e, "key"), operator: operator, values: slices.Compact(values)}
 		requirements = append(requirements, requirement)
 	}
 	for i := range requirements {
@@ -134,29 +130,6 @@ func ParseLabelSelector(tree map[string]any) (Labels, error) {
 }
 
 var expressionOperators = map[string]string{"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
-
-func readExpression(e map[string]any) (labelRequirement, error) {
-	key, _ := e["key"].(string)
-	name, _ := e["operator"].(string)
-	operator, ok := expressionOperators[name]
-	if !ok {
-		return labelRequirement{}, fmt.Errorf("%q is not a valid label selector operator", name)
-	}
-	list, _ := e["values"].([]any)
-	var values []string
-	for _, value := range list {
-		text, ok := value.(string)
-		if !ok {
-			return labelRequirement{}, fmt.Errorf("a value for label %q is not a string", key)
-		}
-		values = append(values, text)
-	}
-	if needs := operator == "in" || operator == "notin"; needs != (len(values) > 0) {
-		return labelRequirement{}, fmt.Errorf("%d values for label %q are invalid with operator %s", len(values), key, name)
-	}
-	slices.Sort(values)
-	return labelRequirement{key: key, operator: operator, values: slices.Compact(values)}, nil
-}
 
 // labelRequirement is a condition on a label.
 type labelRequirement struct {
