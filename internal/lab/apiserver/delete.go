@@ -6,7 +6,6 @@ import (
 
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
 
@@ -20,7 +19,10 @@ func (x *exchange) serveDelete(t registry.Target, r representation) error {
 		return err
 	}
 	if gone && !showsDeleted[t.Definition.Resource()] {
-		return x.sendDeleted(t.Definition, last)
+		x.sendDocument(http.StatusOK, encodeStatus(api.Status{Status: api.StatusSuccess, Details: &api.StatusDetails{
+			Name: last.Key.Name, Group: t.Definition.Group, Kind: t.Definition.Plural, UID: last.UID,
+		}}))
+		return nil
 	}
 	return x.sendObject(http.StatusOK, r, last)
 }
@@ -34,15 +36,6 @@ var showsDeleted = map[api.GroupVersionResource]bool{
 	{Version: "v1", Resource: "resourcequotas"}:         true,
 	{Version: "v1", Resource: "serviceaccounts"}:        true,
 	{Version: "v1", Resource: "persistentvolumeclaims"}: true,
-}
-
-// sendDeleted sends the Status of a completed deletion.
-func (x *exchange) sendDeleted(def *resources.Definition, last *store.Object) error {
-	x.sendDocument(http.StatusOK, encodeStatus(api.Status{
-		Status:  api.StatusSuccess,
-		Details: &api.StatusDetails{Name: last.Key.Name, Group: def.Group, Kind: def.Plural, UID: last.UID},
-	}))
-	return nil
 }
 
 // serveDeleteCollection answers with the list of the objects that it deletes.

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -78,25 +79,23 @@ func (info *pathInfo) readResource(parts []string) {
 // namespace.
 var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
 
+// verbs are the verbs of a method, for a collection and for one object.
+var verbs = map[string][2]string{
+	http.MethodGet:    {"list", "get"},
+	http.MethodHead:   {"list", "get"},
+	http.MethodPost:   {"create", "create"},
+	http.MethodPut:    {"update", "update"},
+	http.MethodPatch:  {"patch", "patch"},
+	http.MethodDelete: {"deletecollection", "delete"},
+}
+
 func (info *pathInfo) verbOf(method string) string {
-	one := info.Name != ""
+	verb := verbs[method]
 	switch {
-	case info.LegacyWatch && (method == http.MethodGet || method == http.MethodHead):
+	case info.LegacyWatch && verb[0] == "list":
 		return "watch"
-	case method == http.MethodPost:
-		return "create"
-	case (method == http.MethodGet || method == http.MethodHead) && one:
-		return "get"
-	case method == http.MethodGet || method == http.MethodHead:
-		return "list"
-	case method == http.MethodPut:
-		return "update"
-	case method == http.MethodPatch:
-		return "patch"
-	case method == http.MethodDelete && one:
-		return "delete"
-	case method == http.MethodDelete:
-		return "deletecollection"
+	case info.Name != "":
+		return cmp.Or(verb[1], info.Verb)
 	}
-	return strings.ToLower(method)
+	return cmp.Or(verb[0], info.Verb)
 }

@@ -185,21 +185,20 @@ type Column struct {
 // FieldSelector translates a selector to the names that [Definition.Fields] uses. The error for an
 // unsupported field has kube-apiserver's text.
 func (d *Definition) FieldSelector(s Fields) (Fields, error) {
-	return s.Rename(func(field string) (string, error) {
+	renamed := slices.Clone(s)
+	for i, condition := range renamed {
 		everywhere := d.Namespaced || !d.Custom && len(d.Selectable) == 0
-		if field == "metadata.name" || field == "metadata.namespace" && everywhere {
-			return field, nil
+		stored, selectable := d.Selectable[condition.Field]
+		switch field := condition.Field; {
+		case field == "metadata.name", field == "metadata.namespace" && everywhere:
+		case selectable:
+			renamed[i].Field = stored
+		case d.Custom || len(d.Selectable) > 0:
+			return nil, fmt.Errorf("field label not supported: %s", field)
+		default:
+			return nil, fmt.Errorf(
+				`%q is not a known field selector: only "metadata.name", "metadata.namespace"`, field)
 		}
-		if stored, ok := d.Selectable[field]; ok {
-			return stored, nil
-		}
-		return "", d.unknownField(field)
-	})
-}
-
-func (d *Definition) unknownField(field string) error {
-	if d.Custom || len(d.Selectable) > 0 {
-		return fmt.Errorf("field label not supported: %s", field)
 	}
-	return fmt.Errorf(`%q is not a known field selector: only "metadata.name", "metadata.namespace"`, field)
+	return renamed, nil
 }

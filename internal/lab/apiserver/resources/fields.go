@@ -50,17 +50,3 @@ func (f Fields) Matches(get func(field string) string) bool {
 	}
 	return true
 }
-
-// Rename returns the selector with renamed fields, or the error of rename.
-func (f Fields) Rename(rename func(field string) (string, error)) (Fields, error) {
-	var renamed Fields
-	for _, condition := range f {
-		field, err := rename(condition.Field)
-		if err != nil {
-			return nil, err
-		}
-		condition.Field = field
-		renamed = append(renamed, condition)
-	}
-	return renamed, nil
-}
