@@ -86,7 +86,7 @@ func TestFaultsOfStoredConfigurations(t *testing.T) {
 		refused := func() {
 			t.Helper()
 			assert.Equal(t, `Internal error occurred: failed calling webhook "deny.policy.io": failed to call webhook: `+
-				`Post "https://deny.default.svc:443/?timeout=10s": no endpoints available for service "deny"`,
+				`Post "https://deny.default.svc:443/?timeout=10s": service "deny" not found`,
 				p.must(500, "DELETE", configMaps+"/a", "").message(t))
 		}
 		refused()

@@ -50,8 +50,11 @@ func (f *fault) configuredLocked(r Request, objects Objects) (failure string, co
 	for _, h := range configuration.Webhooks {
 		if h.Name == f.webhook() && h.FailurePolicy != "Ignore" && h.about(r) && h.in(r, objects) {
 			service := h.ClientConfig.Service
-			return fmt.Sprintf("Post \"https://%s.%s.svc:443/?timeout=10s\": no endpoints available for service %q",
-				service.Name, service.Namespace, service.Name), true
+			reason := fmt.Sprintf("no endpoints available for service %q", service.Name)
+			if objects.Stored("services", service.Namespace, service.Name) == nil {
+				reason = fmt.Sprintf("service %q not found", service.Name)
+			}
+			return fmt.Sprintf("Post \"https://%s.%s.svc:443/?timeout=10s\": %s", service.Name, service.Namespace, reason), true
 		}
 	}
 	return "", false
