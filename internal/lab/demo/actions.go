@@ -28,9 +28,9 @@ func (s *Stage) objectsOf(resource api.GroupVersionResource, namespace string) *
 }
 
 // define creates a CRD and waits until the server serves its resource.
-func (s *Stage) define(ctx context.Context, definition map[string]any, of api.GroupVersionResource) error {
+func (s *Stage) define(ctx context.Context, definition []byte, of api.GroupVersionResource) error {
 	definitions := s.objectsOf(resource("apiextensions.k8s.io", "v1", "customresourcedefinitions"), "")
-	_, err := definitions.Create(ctx, &api.Unstructured{Object: definition}, api.UpdateOptions{})
+	_, err := definitions.Create(ctx, decoded[*api.Unstructured](definition), api.UpdateOptions{})
 	if err != nil && !api.IsAlreadyExists(err) {
 		return fmt.Errorf("defining the %s: %w", of.Resource, err)
 	}
@@ -54,10 +54,11 @@ func (s *Stage) Fill(ctx context.Context) error {
 		all += n
 	}
 	for i, k := range content {
-		resource := s.objectsOf(k.resource, Namespace)
+		resource := s.objectsOf(k.gvr(), Namespace)
 		for number := range s.numbers[i] {
-			if _, err := resource.Create(ctx, k.object(number), api.UpdateOptions{}); err != nil {
-				return fmt.Errorf("creating %s %s-%d: %w", k.kind, k.prefix, number, err)
+			object := k.object(number)
+			if _, err := resource.Create(ctx, object, api.UpdateOptions{}); err != nil {
+				return fmt.Errorf("creating %s %s: %w", object.GetKind(), object.GetName(), err)
 			}
 			made++
 			// Spread over FillTime, so that the bars can be seen to grow.
@@ -89,7 +90,7 @@ func (s *Stage) CreateNamespace(ctx context.Context) error {
 func (s *Stage) inventory() string {
 	parts := make([]string, len(content))
 	for i, k := range content {
-		parts[i] = fmt.Sprintf("%d %s", s.numbers[i], k.resource.Resource)
+		parts[i] = fmt.Sprintf("%d %s", s.numbers[i], k.Resource)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -113,7 +114,7 @@ func (s *Stage) DeleteNamespace(ctx context.Context) error {
 // ReleaseFinalizers removes the finalizer from the custom resources, as their operator does after
 // its cleanup.
 func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
-	crontabs := s.objectsOf(content[theCronTabs].resource, Namespace)
+	crontabs := s.objectsOf(content[theCronTabs].gvr(), Namespace)
 	list, err := crontabs.List(ctx, api.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("listing the custom resources: %w", err)
@@ -139,7 +140,7 @@ func labelAll(label string) step {
 	return func(on *Stage, ctx context.Context) error {
 		on.Tell(story.You, "kubectl -n %s label configmaps --all %s=yes", Namespace, label)
 		for number := range on.numbers[theConfigMaps] {
-			if err := on.label(ctx, content[theConfigMaps].name(number), label+"=yes"); err != nil {
+			if err := on.label(ctx, content[theConfigMaps].object(number).GetName(), label+"=yes"); err != nil {
 				return err
 			}
 		}
@@ -149,39 +150,15 @@ func labelAll(label string) step {
 
 // DeleteSome deletes the first n configmaps, or all if there are less.
 func (s *Stage) DeleteSome(ctx context.Context, n int) (deleted int, err error) {
-	for ; deleted < min(n, s.numbers[theConfigMaps]); deleted++ {
-		name := content[theConfigMaps].name(deleted)
+	n = min(n, s.numbers[theConfigMaps])
+	for number := range n {
+		name := content[theConfigMaps].object(number).GetName()
 		if err := s.ConfigMaps(nil).Delete(ctx, name, api.DeleteOptions{}); err != nil {
-			return deleted, err
+			return number, err
 		}
 	}
-	s.Tell(story.You, "kubectl -n %s delete configmaps: %d object[s]", Namespace, deleted)
-	return deleted, nil
-}
-
-// EmptyFinalizers empties spec.finalizers by hand, as many pages on the web recommend.
-func (s *Stage) EmptyFinalizers(ctx context.Context) error {
-	s.Tell(story.You, `kubectl replace --raw /api/v1/namespaces/%s/finalize, with "finalizers": []`, Namespace)
-	namespaces := s.objectsOf(api.NamespacesResource, "")
-	namespace, err := namespaces.Get(ctx, Namespace, api.GetOptions{})
-	if err != nil {
-		return fmt.Errorf("reading the namespace: %w", err)
-	}
-	delete(namespace.Object, "spec")
-	if _, err := namespaces.UpdateSubresource(ctx, Namespace, "finalize", namespace, api.UpdateOptions{}); err != nil {
-		return fmt.Errorf("emptying spec.finalizers: %w", err)
-	}
-	return nil
-}
-
-// ShowContent reports the number of custom resources in the namespace as kubectl get shows it.
-func (s *Stage) ShowContent(ctx context.Context) error {
-	crontabs, err := s.objectsOf(content[theCronTabs].resource, Namespace).List(ctx, api.ListOptions{})
-	if err != nil {
-		return fmt.Errorf("listing the custom resources: %w", err)
-	}
-	s.Tell(story.You, "kubectl -n %s get crontabs: %d crontab[s]", Namespace, len(crontabs.Items))
-	return nil
+	s.Tell(story.You, "kubectl -n %s delete configmaps: %d object[s]", Namespace, n)
+	return n, nil
 }
 
 // Fault injects a fault into the server, and reports it.
@@ -228,15 +205,8 @@ var apiServices = resource("apiregistration.k8s.io", "v1", "apiservices")
 
 // BreakAPI creates the APIService and reports its condition.
 func (s *Stage) BreakAPI(ctx context.Context) error {
-	services := s.objectsOf(apiServices, "")
-	service := &api.Unstructured{Object: map[string]any{
-		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": BrokenAPI},
-		"spec": map[string]any{
-			"group": "metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100),
-			"insecureSkipTLSVerify": true, "service": map[string]any{"namespace": "kube-system", "name": "metrics-server"},
-		},
-	}}
-	if _, err := services.Create(ctx, service, api.UpdateOptions{}); err != nil {
+	service := decoded[*api.Unstructured](file("apiservice.yaml"))
+	if _, err := s.objectsOf(apiServices, "").Create(ctx, service, api.UpdateOptions{}); err != nil {
 		return fmt.Errorf("creating APIService %s: %w", BrokenAPI, err)
 	}
 	s.Tell(story.You, "kubectl create -f apiservice.yaml: %s names the service kube-system/metrics-server, which does not exist", BrokenAPI)

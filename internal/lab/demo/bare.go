@@ -24,7 +24,7 @@ import (
 // ConfigMaps returns the configmaps of the namespace for a client of [Stage.NewClient], or for the
 // script's if it is nil.
 func (s *Stage) ConfigMaps(client *restclient.Client) *restclient.Resource[*api.Unstructured] {
-	return restclient.Dynamic(cmp.Or(client, s.script), core("configmaps"), Namespace)
+	return restclient.Dynamic(cmp.Or(client, s.script), configMaps, Namespace)
 }
 
 // NewClient returns a client of the spectators' user, with a trace in addition to the counting of
@@ -37,10 +37,10 @@ func (s *Stage) NewClient(trace *restclient.Trace) (*restclient.Client, error) {
 
 // newConfigMaps makes the scene's informer of configmaps with the stage's gears, whose lists and
 // watches are told.
-func (s *Stage) newConfigMaps(client *restclient.Client, resync time.Duration) {
+func (s *Stage) newConfigMaps(client *restclient.Client) {
 	const name = "configmaps"
 	s.Teller.Update(func(state *story.State) { state.Reported[name] = true })
-	s.configMaps = newInformer(restclient.Metadata(client, core(name), Namespace), name, resync, s.StageConfig)
+	s.configMaps = newInformer(restclient.Metadata(client, configMaps, Namespace), name, s.StageConfig)
 }
 
 // startInformer starts an informer of the configmaps with handlers that do nothing, and waits for
@@ -51,9 +51,10 @@ func startInformer(more *restclient.Trace, handlers ...string) step {
 		if err != nil {
 			return err
 		}
-		on.newConfigMaps(client, 0)
+		on.newConfigMaps(client)
 		for _, name := range handlers {
-			if err := on.AddHandler(name, 0); err != nil {
+			_, err := on.configMaps.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: name})
+			if err != nil {
 				return err
 			}
 		}
@@ -65,12 +66,6 @@ func startInformer(more *restclient.Trace, handlers ...string) step {
 func (s *Stage) runInformer(ctx context.Context) error {
 	s.informers.Go(func() { _ = s.configMaps.Run(s.informing) })
 	return informer.WaitForSync(ctx, s.configMaps)
-}
-
-// AddHandler adds a handler that does nothing to the scene's informer.
-func (s *Stage) AddHandler(name string, resync time.Duration) error {
-	_, err := s.configMaps.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: name, ResyncPeriod: resync})
-	return err
 }
 
 // gateway stands between a client and the server. It answers single watches in place of the server,
@@ -115,8 +110,6 @@ type Plain struct {
 	// Retry is the delay of a failed key, which doubles up to a minute: a pass reads its configmap
 	// from the server. 0: every pass succeeds at once.
 	Retry time.Duration
-	// Resync is the informer's period. The controller's own handler is never resynced.
-	Resync time.Duration
 }
 
 // startPlain starts a plain controller on a bare stage and waits for the informer's first list.
@@ -129,7 +122,7 @@ func (s *Stage) startPlain(ctx context.Context, config Plain) error {
 		return err
 	}
 	const name = "configmaps"
-	s.newConfigMaps(client, config.Resync)
+	s.newConfigMaps(client)
 	var pool *controller.Pool
 	add := func(o *api.PartialObjectMetadata) { pool.Add(Namespace + "/" + o.Name) }
 	handler := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
@@ -137,8 +130,7 @@ func (s *Stage) startPlain(ctx context.Context, config Plain) error {
 		UpdateFunc: func(_, o *api.PartialObjectMetadata) { add(o) },
 		DeleteFunc: func(deleted informer.DeletedObject[*api.PartialObjectMetadata]) { pool.Add(deleted.Key) },
 	}
-	never := informer.HandlerOptions{Name: "controller", ResyncPeriod: -1}
-	registered, err := s.configMaps.AddEventHandlerWithOptions(handler, never)
+	registered, err := s.configMaps.AddEventHandlerWithOptions(handler, informer.HandlerOptions{Name: "controller"})
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,7 @@ func (s *Stage) newClient(
 	server.Trace = restclient.JoinTraces(requestTrace(s.Teller, who), more)
 	if who != story.Script { // the script is outside of the recorded process
 		server.Trace = restclient.JoinTraces(server.Trace, s.Recorder.Requests())
+		server = gate.HoldRequests(s.Gates, server)
 	}
 	client, err := restclient.New(server)
 	if err == nil {

@@ -29,7 +29,7 @@ import (
 
 // guided are the guided scenes with the answer that sound gears give.
 var guided = map[string]string{
-	"slow-consumer": "6 · 1 · 6", "store-decides": "OnUpdate · OnAdd", "resync": "– · shop/red",
+	"slow-consumer": "6 · 1 · 6", "store-decides": "OnUpdate · OnAdd",
 	"expired-watch": "†", "slow-handler": "slow handler",
 	"delete": "pods · crontabs", "one-key": "1", "back-off": "1.6s",
 	"broken-apiservice": "DeletionDiscoveryFailure", "finalizer": "ContentRemaining, FinalizersRemaining",
@@ -244,21 +244,6 @@ var computed = map[string]func(lines []line, asked int) string{
 			return strings.Join(pick(lines[asked:], "kind", "informer.applied", line{"k": "shop/" + name}), "")
 		}
 		return strings.NewReplacer("update", "OnUpdate", "add", "OnAdd").Replace(kind("pear") + " · " + kind("kiwi"))
-	},
-	"resync": func(lines []line, asked int) string {
-		left := map[string]bool{"shop/blue": true, "shop/green": true, "shop/grey": true, "shop/red": true}
-		for _, key := range pick(lines[asked:], "k", "deltafifo.queued", line{"d": "S"}) {
-			delete(left, key)
-		}
-		requests := "–"
-		if sent := pick(lines[asked:], "verb", "restclient.requestStart", nil); len(sent) > 0 {
-			requests = fmt.Sprint(sent)
-		}
-		var names []string
-		for key := range left {
-			names = append(names, key)
-		}
-		return requests + " · " + strings.Join(names, " ")
 	},
 	"expired-watch": func(lines []line, asked int) string {
 		of := line{"i": "configmaps"}

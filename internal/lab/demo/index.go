@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,11 +22,16 @@ var index = Scene{
 		if on.Gears.Form("indexer") == gears.Textbook {
 			stale = 1
 		}
+		const change = "a reader sets the node of the stored web-1 to n3, without a write to the store"
 		return script(
 			s.replace("the first list", "web-1 n1", "web-2 n1", "db n2"),
 			s.update("an update", "web-1 n2"),
 			s.measure("after an update", 0),
-			s.change("web-1", "n3"),
+			s.write("a reader changes a stored object", change, func() error {
+				p, _ := s.store.GetByKey("web-1")
+				p.node = "n3" // which a reader must never do
+				return nil
+			}),
 			s.measure("after a change of the stored object", 1),
 			s.update("the next update", "web-1 n1"),
 			s.measure("after the next update", stale),
@@ -55,9 +61,9 @@ func newNodeIndex(set gears.Set) *nodeIndex {
 }
 
 func (s *nodeIndex) replace(name string, pods ...string) step {
-	items := make([]*pod, len(pods))
-	for i, text := range pods {
-		items[i] = newPod(text)
+	var items []*pod
+	for _, text := range pods {
+		items = append(items, newPod(text))
 	}
 	return s.write(name, "Replace stores the list and computes the whole index", func() error {
 		return s.store.Replace(items, "1")
@@ -68,16 +74,6 @@ func (s *nodeIndex) update(name, text string) step {
 	p := newPod(text)
 	now := fmt.Sprintf("Update stores a new object of %s, with node %s", p.name, p.node)
 	return s.write(name, now, func() error { return s.store.Update(p) })
-}
-
-// change changes a stored object in place, which a reader must never do.
-func (s *nodeIndex) change(key, node string) step {
-	const change = "a reader sets the node of the stored %s to %s, without a write to the store"
-	return s.write("a reader changes a stored object", fmt.Sprintf(change, key, node), func() error {
-		p, _ := s.store.GetByKey(key)
-		p.node = node
-		return nil
-	})
 }
 
 // write tells what happens, does it, shows the store and gives the reader time to look.
@@ -116,26 +112,16 @@ func (s *nodeIndex) look() (rows []story.Row, wrong []string) {
 				keys[i] = "! " + key
 			}
 		}
-		text := "no set"
-		if len(keys) > 0 {
-			text = strings.Join(keys, ", ")
-		}
-		rows = append(rows, story.Row{Name: "index " + node, Text: text})
+		rows = append(rows, story.Row{Name: "index " + node, Text: cmp.Or(strings.Join(keys, ", "), "no set")})
 	}
 	return rows, wrong
 }
 
 // measure records the wrong entries, whose number must be want.
 func (s *nodeIndex) measure(when string, want int) step {
-	return func(on *Stage, _ context.Context) error {
+	return conclude(func(_ *Stage, state *story.State) error {
 		_, wrong := s.look()
-		text := "the index is right"
-		if len(wrong) > 0 {
-			text = strings.Join(wrong, "; ")
-		}
-		on.Teller.Update(func(state *story.State) {
-			state.Figure(when, "%d wrong: %s", len(wrong), text)
-		})
+		state.Figure(when, "%d wrong: %s", len(wrong), cmp.Or(strings.Join(wrong, "; "), "the index is right"))
 		return bench.Prove("wrong entries of the index "+when, want, len(wrong))
-	}
+	})
 }

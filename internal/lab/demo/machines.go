@@ -1,13 +1,9 @@
 package demo
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"sync"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 
 	"orrery/controller"
 	vms "orrery/examples/virtualmachine"
@@ -23,7 +19,10 @@ import (
 var virtualMachine = Scene{
 	Name: "virtualmachine",
 	play: script(
-		(*Stage).DefineMachines,
+		tell(story.You, "kubectl apply -f examples/virtualmachine/crd.yaml: the type VirtualMachine exists"),
+		func(on *Stage, ctx context.Context) error {
+			return on.define(ctx, vms.CustomResourceDefinition, vms.Resource)
+		},
 		(*Stage).Fill,
 		(*Stage).StartMachines,
 		createMachine("web"), createMachine("db"), createMachine("cache"),
@@ -60,36 +59,36 @@ type machines struct {
 // serversLine is the name of the bar that counts the servers.
 const serversLine = "servers outside"
 
-// DefineMachines creates the CRD of examples/virtualmachine and waits until the server serves it.
-func (s *Stage) DefineMachines(ctx context.Context) error {
-	var object map[string]any
-	if err := yaml.NewDecoder(bytes.NewReader(vms.CustomResourceDefinition)).Decode(&object); err != nil {
-		return fmt.Errorf("reading crd.yaml: %w", err)
-	}
-	s.Tell(story.You, "kubectl apply -f examples/virtualmachine/crd.yaml: the type VirtualMachine exists")
-	return s.define(ctx, object, vms.Resource)
-}
-
 // StartMachines starts the controller of the machines. It ends with the stage, or by machines.stop.
 func (s *Stage) StartMachines(context.Context) error {
-	teller := s.Teller
 	objects := restclient.Typed[*vms.VirtualMachine](s.controller, vms.Resource, "")
-	cache := newInformer(objects, vms.Resource.Resource, 0, s.StageConfig)
+	cache := newInformer(objects, vms.Resource.Resource, s.StageConfig)
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*vms.VirtualMachine]{
 		UpdateFunc: func(old, vm *vms.VirtualMachine) {
 			if old.DeletionTimestamp == nil && vm.DeletionTimestamp != nil {
-				teller.Tell(story.Handler, "the deletion of %s arrives as an update that sets metadata.deletionTimestamp", vm.Name)
+				s.Tell(story.Handler, "the deletion of %s arrives as an update that sets metadata.deletionTimestamp", vm.Name)
 			}
 		},
 		DeleteFunc: func(deleted informer.DeletedObject[*vms.VirtualMachine]) {
-			teller.Tell(story.Server, "the last finalizer of %s is removed, and the server removes the object", deleted.Object.Name)
+			s.Tell(story.Server, "the last finalizer of %s is removed, and the server removes the object", deleted.Object.Name)
 		},
 	})
 	if err != nil {
 		return err
 	}
 	controller, err := vms.NewController(vms.Config{
-		Machines: cache, Client: objects, Driver: &s.machines.driver, Trace: s.machinesTrace(),
+		Machines: cache, Client: objects, Driver: &s.machines.driver,
+		Trace: &vms.Trace{
+			PhaseChanged: func(vm *vms.VirtualMachine, _ vms.VirtualMachinePhase) {
+				s.Tell(story.Operator, "%s is %s; its finalizers are %v", vm.Name, vm.Status.Phase, vm.Finalizers)
+			},
+			Event: func(vm *vms.VirtualMachine, _ api.EventType, reason, message string) {
+				s.Teller.Update(func(state *story.State) {
+					state.Line(serversLine, len(s.machines.driver.Names()))
+					state.Tell(story.Operator, "%s: %s, %s; its finalizers are %v", vm.Name, reason, message, vm.Finalizers)
+				})
+			},
+		},
 		Worker: controller.PoolConfig{
 			NewQueue:   gate.HoldQueue(s.Gates, "virtualmachine", s.NewQueue),
 			QueueTrace: s.Recorder.Queue("virtualmachine"), PassTimeout: s.StageConfig.passTimeout(),
@@ -112,20 +111,6 @@ func (s *Stage) StartMachines(context.Context) error {
 	s.machines.stop = func() { cancel(); <-ended }
 	s.Tell(story.Operator, "the controller of virtual machines starts, with its own informer, queue and workers")
 	return nil
-}
-
-func (s *Stage) machinesTrace() *vms.Trace {
-	return &vms.Trace{
-		PhaseChanged: func(vm *vms.VirtualMachine, _ vms.VirtualMachinePhase) {
-			s.Tell(story.Operator, "%s is %s; its finalizers are %v", vm.Name, vm.Status.Phase, vm.Finalizers)
-		},
-		Event: func(vm *vms.VirtualMachine, _ api.EventType, reason, message string) {
-			s.Teller.Update(func(state *story.State) {
-				state.Line(serversLine, len(s.machines.driver.Names()))
-				state.Tell(story.Operator, "%s: %s, %s; its finalizers are %v", vm.Name, reason, message, vm.Finalizers)
-			})
-		},
-	}
 }
 
 // createMachine creates a virtual machine in the namespace.

@@ -41,37 +41,6 @@ var finalizer = Scene{
 	},
 }
 
-var emptiedFinalizers = Scene{
-	Name: "emptied-finalizers",
-	play: script(
-		toFinalizers(),
-		await(reported("NamespaceFinalizersRemaining")),
-		(*Stage).ShowWhy,
-		pause(look),
-		(*Stage).EmptyFinalizers,
-		gone,
-		do(func(on *Stage) {
-			state := on.Teller.State()
-			left := state.TypeNamed("crontabs").Left
-			on.Tell(story.Demo, "the namespace has gone, and %d crontabs have not", left)
-		}),
-		pause(2*look),
-		(*Stage).CreateNamespace,
-		await(func(s *story.State) bool { return s.Namespace.Phase == "Active" }),
-		(*Stage).ShowContent,
-		pause(look),
-		await(func(s *story.State) bool { // the pass that was scheduled for the first namespace is done
-			return s.Gears.Later == 0 && s.Gears.Ready == 0 && s.Gears.Busy == 0
-		}),
-		(*Stage).DeleteNamespace,
-		await(reported("NamespaceFinalizersRemaining")),
-		tell(story.Demo, "and the new namespace hangs as the old one did"),
-		pause(look),
-		(*Stage).ReleaseFinalizers,
-		gone,
-	),
-}
-
 var stuck = Scene{
 	Name: "stuck",
 	play: script(

@@ -38,15 +38,14 @@ const (
 )
 
 func playErrors(on *Stage, ctx context.Context) error {
-	r := &refused{}
+	client, err := on.NewClient(nil)
+	if err != nil {
+		return err
+	}
+	r := &refused{objects: on.ConfigMaps(client)}
 	const late, busy = "too old resource version: list again", "The service is busy. Please try again."
 	return script(
 		(*Stage).CreateNamespace,
-		func(on *Stage, _ context.Context) error {
-			client, err := on.NewClient(nil)
-			r.objects = on.ConfigMaps(client)
-			return err
-		},
 		fault("too-many-requests:count=1,retry-after=1s,verb=create"),
 		r.request("create red", r.create),
 		r.request("create red again", r.create),
@@ -63,10 +62,10 @@ func playErrors(on *Stage, ctx context.Context) error {
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,`+
 				`"message":"`+late+`","details":{"retryAfterSeconds":3}}`),
 		r.watch("watch again", busy, 0, http.StatusGone, "text/html", "<h1>"+busy+"</h1>"),
-		func(*Stage, context.Context) error {
+		conclude(func(*Stage, *story.State) error {
 			want := []string{repeated, done, done, readAgain, later, samePlace, listAgain}
 			return bench.Prove("decisions", strings.Join(want, "; "), strings.Join(r.decisions, "; "))
-		},
+		}),
 	)(on, ctx)
 }
 
@@ -114,7 +113,7 @@ func (r *refused) request(what string, send step) step {
 		case api.IsInternalError(err):
 			decision = later
 		}
-		r.decide(on, what, before, decision)
+		on.Teller.Update(func(s *story.State) { r.decide(s, what, before, decision) })
 		if err := wait.Sleep(ctx, look); err != nil || decision != later {
 			return err
 		}
@@ -124,20 +123,18 @@ func (r *refused) request(what string, send step) step {
 }
 
 // decide records and shows a decision after the refusal among the requests since before.
-func (r *refused) decide(on *Stage, what string, before uint64, decision string) {
-	on.Teller.Update(func(s *story.State) {
-		answers, refusal := answersSince(s.Run, before), ""
-		for _, one := range answers {
-			if one.Code >= http.StatusBadRequest {
-				reason, _, _ := strings.Cut(one.Err, ":")
-				refusal = fmt.Sprintf("%d %s", one.Code, reason)
-			}
+func (r *refused) decide(s *story.State, what string, before uint64, decision string) {
+	answers, refusal := answersSince(s.Run, before), ""
+	for _, one := range answers {
+		if one.Code >= http.StatusBadRequest {
+			reason, _, _ := strings.Cut(one.Err, ":")
+			refusal = fmt.Sprintf("%d %s", one.Code, reason)
 		}
-		r.decisions = append(r.decisions, decision)
-		s.Show(what, "%-20s  %s", refusal, decision)
-		s.Tell(story.Demo, "%s after %s: %s", what, refusal, decision)
-		s.Figure(what, "%s, %d request[s]: %s", refusal, len(answers), decision)
-	})
+	}
+	r.decisions = append(r.decisions, decision)
+	s.Show(what, "%-20s  %s", refusal, decision)
+	s.Tell(story.Demo, "%s after %s: %s", what, refusal, decision)
+	s.Figure(what, "%s, %d request[s]: %s", refusal, len(answers), decision)
 }
 
 // watch breaks the watch, and a gateway answers the next one, asking for a delay. The decision is
@@ -149,30 +146,28 @@ func (r *refused) watch(what, message string, asked time.Duration, code int, con
 		before, begin, lists := answered(on), 0, uint64(0)
 		on.Teller.Update(func(s *story.State) { begin, lists = len(s.Beats), informerOf(s.Run).Reflector.Lists })
 		on.AnswerNextWatch(code, contentType, body)
-		err := script(
+		return script(
 			fault("cut-watches"),
 			awaitRun("a list or a watch after the refusal", func(s *trace.State) bool {
 				return len(answersSince(s, before)) >= 2 && informerOf(s).Reflector.Open
 			}),
 			pause(2*look),
+			conclude(func(_ *Stage, s *story.State) error {
+				decision, waited := samePlace, time.Duration(0)
+				if informerOf(s.Run).Reflector.Lists > lists {
+					decision = listAgain
+				}
+				for _, e := range told(s, begin, "reflector.backOff") {
+					waited = time.Duration(e.Micros) * time.Microsecond
+				}
+				if asked > 0 {
+					s.Figure(s.Say("delay of the %s", what), "%v were requested, %s was the reflector's back-off",
+						asked, story.Short(waited))
+				}
+				r.decide(s, what, before, decision)
+				return bench.Prove(fmt.Sprintf("back-off of at least %v", asked), true, waited >= asked)
+			}),
 		)(on, ctx)
-		if err != nil {
-			return err
-		}
-		decision, waited := samePlace, time.Duration(0)
-		on.Teller.Update(func(s *story.State) {
-			if informerOf(s.Run).Reflector.Lists > lists {
-				decision = listAgain
-			}
-			for _, e := range told(s, begin, "reflector.backOff") {
-				waited = time.Duration(e.Micros) * time.Microsecond
-			}
-			if asked > 0 {
-				s.Figure(s.Say("delay of the %s", what), "%v were requested, %s was the reflector's back-off", asked, story.Short(waited))
-			}
-		})
-		r.decide(on, what, before, decision)
-		return bench.Prove(fmt.Sprintf("back-off of at least %v", asked), true, waited >= asked)
 	}
 }
 
@@ -187,70 +182,49 @@ var twoWaysOf410 = Scene{
 }
 
 func playTwoWaysOf410(on *Stage, ctx context.Context) error {
-	w := &watched{}
-	return script(
-		begin("the first list", "the informer lists and then watches"),
-		createAll("red", "green", "blue"),
-		startInformer(&restclient.Trace{WatchFrame: w.frame(on)}),
-		pause(2*look),
-		do(func(on *Stage) {
-			on.Enter("an answer with code 410", "a gateway answers the next watch itself")
-			on.Tell(story.Demo, "a gateway between informer and server answers the next watch itself: HTTP 410, "+
-				"with a Status")
-			on.AnswerNextWatch(http.StatusGone, "application/json",
-				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,`+
-					`"message":"too old"}`)
-		}),
-		w.cut,
-		w.recovered(1, http.StatusGone, "none"),
-		begin("an event in a stream with code 200", "the server forgets its history while no watch is open"),
-		during("delay:by=1m,verb=watch,user="+spectatorsUser,
-			w.cut, create("white"), pause(look), fault("compact")),
-		w.recovered(2, http.StatusOK, string(api.WatchError)),
-	)(on, ctx)
-}
-
-// watched is what happens to an informer's watch.
-type watched struct {
-	before uint64 // the number of answers before the refusal
-	failed string // the type of the event that ended the stream; guarded by the teller's lock
-}
-
-// frame returns what is called with each event of a watch.
-func (w *watched) frame(on *Stage) func(restclient.RequestInfo, api.WatchEventType, int) {
-	return func(_ restclient.RequestInfo, event api.WatchEventType, bytes int) {
+	before, failed := uint64(0), "none" // the answers before the refusal; the type of the event that ended the stream
+	cut := script(do(func(on *Stage) { before = answered(on) }), fault("cut-watches"))
+	frame := func(_ restclient.RequestInfo, event api.WatchEventType, bytes int) {
 		if event == api.WatchError {
 			on.Teller.Update(func(s *story.State) {
-				w.failed = string(event)
+				failed = string(event)
 				s.Tell(story.Server, "an event in the stream: %s, %d bytes", event, bytes)
 			})
 		}
 	}
-}
-
-// cut breaks the watch; the next one is refused.
-func (w *watched) cut(on *Stage, ctx context.Context) error {
-	w.before = answered(on)
-	return fault("cut-watches")(on, ctx)
-}
-
-// recovered waits for the list after a refusal, and compares the refusal with what it should be.
-func (w *watched) recovered(way, code int, event string) step {
-	listed := func(s *trace.State) bool { return informerOf(s).Reflector.Lists > uint64(way) }
-	return script(awaitRun("a new list after the 410", listed), func(on *Stage, _ context.Context) (err error) {
-		on.Teller.Update(func(s *story.State) {
-			i, answer, seen := informerOf(s.Run), answersSince(s.Run, w.before)[0], cmp.Or(w.failed, "none")
+	// recovered waits for the list after a refusal, which must have had this code and this event.
+	recovered := func(way, code int, event string) step {
+		listed := func(s *trace.State) bool { return informerOf(s).Reflector.Lists > uint64(way) }
+		return script(awaitRun("a new list after the 410", listed), conclude(func(_ *Stage, s *story.State) error {
+			i, answer := informerOf(s.Run), answersSince(s.Run, before)[0]
 			reason, _, _ := strings.Cut(i.Reflector.Err, ":")
-			text := s.Say("HTTP %d, events: %s; Status 410 %s; then a list of %d object[s]", answer.Code, seen, reason,
+			text := s.Say("HTTP %d, events: %s; Status 410 %s; then a list of %d object[s]", answer.Code, failed, reason,
 				i.Reflector.Items)
 			s.Show(s.Say("way %d", way), "%s", text)
 			s.Figure(s.Say("way %d", way), "%s", text)
-			err = cmp.Or(
+			return cmp.Or(
 				bench.Prove("code of the answer", code, int(answer.Code)),
-				bench.Prove("event of the stream", event, seen),
+				bench.Prove("event of the stream", event, failed),
 				bench.Prove("reason", "Expired", reason),
 			)
-		})
-		return err
-	}, pause(2*look))
+		}), pause(2*look))
+	}
+	return script(
+		begin("the first list", "the informer lists and then watches"),
+		createAll("red", "green", "blue"),
+		startInformer(&restclient.Trace{WatchFrame: frame}),
+		pause(2*look),
+		begin("an answer with code 410", "a gateway answers the next watch itself"),
+		tell(story.Demo, "a gateway between informer and server answers the next watch itself: HTTP 410, with a Status"),
+		do(func(on *Stage) {
+			on.AnswerNextWatch(http.StatusGone, "application/json",
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old"}`)
+		}),
+		cut,
+		recovered(1, http.StatusGone, "none"),
+		begin("an event in a stream with code 200", "the server forgets its history while no watch is open"),
+		during("delay:by=1m,verb=watch,user="+spectatorsUser,
+			cut, create("white"), pause(look), fault("compact")),
+		recovered(2, http.StatusOK, string(api.WatchError)),
+	)(on, ctx)
 }

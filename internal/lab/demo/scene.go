@@ -174,7 +174,7 @@ const (
 func All() []Scene {
 	return []Scene{
 		deletion, finalizer, brokenAPIService, expiredWatch, slowConsumer, oneKey,
-		slowHandler, emptiedFinalizers, stuck, virtualMachine, errorsScene, twoWaysOf410, index, storeDecides, resync,
+		slowHandler, stuck, virtualMachine, errorsScene, twoWaysOf410, index, storeDecides,
 		backOff, workersInPool, twoQueues, stalled,
 	}
 }

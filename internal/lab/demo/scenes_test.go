@@ -193,8 +193,7 @@ func checkEveryScene(t *testing.T, s story.State) {
 		deleter    updates the status: no condition blocks the deletion any more
 		1 × reflector  DELETED shop
 		1 × indexer    has removed shop`)
-	byHand := howOften(s, story.You, `with "finalizers": []`)
-	finalized := howOften(s, story.Deleter, "through /finalize") + byHand
+	finalized := howOften(s, story.Deleter, "through /finalize")
 	assert.Equal(t, howOften(s, story.You, "kubectl delete namespace shop"), finalized)
 	assert.GreaterOrEqual(t, beat(s, 0, story.Worker, "nothing more to do"), 0)
 
@@ -265,17 +264,6 @@ var stories = map[string]string{
 		handler  0 for the quick one
 		you      kubectl delete namespace
 		handler  stale events still wait for the slow handler, 0 for the quick one`,
-	"emptied-finalizers": `
-		deleter    updates the status: NamespaceFinalizersRemaining
-		you        kubectl replace --raw /api/v1/namespaces/shop/finalize
-		reflector  DELETED shop
-		demo       the namespace has gone, and 2 crontabs have not
-		you        kubectl create namespace shop
-		you        kubectl -n shop get crontabs: 2 crontabs
-		you        kubectl delete namespace shop
-		deleter    updates the status: NamespaceFinalizersRemaining
-		operator   removes the finalizer from 2 crontabs
-		deleter    through /finalize; the server removes the namespace`,
 	// The finalizer exists before a server does, and until the server is gone.
 	"virtualmachine": `
 		operator  cache is Pending; its finalizers are []
@@ -386,13 +374,6 @@ var stories = map[string]string{
 		= Replaced, OnAdd = 4
 		= Replaced, no call = 2
 		= Deleted (tombstone), OnDelete = 1`,
-	"resync": `
-		deltafifo  shop/blue: the delta Sync is queued
-		deltafifo  shop/red: popped with 1 delta: Updated
-		deltafifo  shop/blue: popped with 1 delta: Sync
-		0 × deltafifo  red: the delta Sync
-		= keys with a Sync = blue, green, grey
-		= requests meanwhile = 0`,
 }
 
 // also are what else is asserted of a scene.
@@ -560,5 +541,5 @@ func TestScenesAreComplete(t *testing.T) {
 
 func TestUnknownScene(t *testing.T) {
 	err := Run(t.Context(), Config{Scene: "delite"}, &Curtain{})
-	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-consumer, one-key, slow-handler, emptied-finalizers, stuck, virtualmachine, errors, two-ways-of-410, index, store-decides, resync, back-off, worker-pool, two-queues, stall`)
+	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-consumer, one-key, slow-handler, stuck, virtualmachine, errors, two-ways-of-410, index, store-decides, back-off, worker-pool, two-queues, stall`)
 }

@@ -110,11 +110,11 @@ func (s *Stage) open(ctx context.Context, options Options) error {
 	s.Teller.Update(func(state *story.State) {
 		state.Namespace.Name, state.Reported["namespaces"] = Namespace, true
 		for _, k := range content {
-			state.Types = append(state.Types, story.Type{Name: k.resource.Resource})
+			state.Types = append(state.Types, story.Type{Name: k.Resource})
 		}
 		state.Enter("setting up", "server, controller and spectators are set up", 0)
 	})
-	if err := s.define(ctx, definition(), content[theCronTabs].resource); err != nil {
+	if err := s.define(ctx, file("crontabs.yaml"), content[theCronTabs].gvr()); err != nil {
 		return err
 	}
 	s.Tell(story.You, "kubectl create -f crontabs.yaml: a custom resource, so that not every type is built in")
@@ -133,8 +133,8 @@ func (s *Stage) startSpectators(ctx context.Context) error {
 	}
 	var handlers []informer.Syncer
 	for _, k := range content {
-		name := k.resource.Resource
-		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, 0, s.StageConfig)
+		name := k.Resource
+		made := newInformer(restclient.Metadata(client, k.gvr(), Namespace), name, s.StageConfig)
 		handler, err := made.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: QuickHandler})
 		if err != nil {
 			return err
@@ -164,18 +164,18 @@ func (s *Stage) startController(ctx context.Context) error {
 	}
 	s.controller = client
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	namespaceInformer := newInformer(namespaces, "namespaces", 0, s.StageConfig)
+	namespaceInformer := newInformer(namespaces, "namespaces", s.StageConfig)
 	hooks := s.Recorder.Namespaces()
 	newDeleter := gears.Choose(s.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
-		Deleter: newDeleter(gate.HoldDeleter(s.Gates, nsctl.DeleterConfig{
+		Deleter: newDeleter(nsctl.DeleterConfig{
 			Namespaces:  namespaces,
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 			Concurrency: typesAtATime,
 			Trace:       hooks,
-		})),
+		}),
 		Workers:      Workers,
 		DrainTimeout: time.Second,
 		PassTimeout:  s.StageConfig.passTimeout(),

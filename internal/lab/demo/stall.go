@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/story"
 	"orrery/queue"
@@ -29,51 +28,43 @@ var stalled = Scene{
 }
 
 func playStall(on *Stage, ctx context.Context) error {
-	teller, set := on.Teller, on.Gears
-	_ = enter("before the stall", "both loops run; each pass takes 2 ms, and one will take 1 s (artificial)")(on, ctx)
-	closed, open := newHarness(teller, "closed", set), newHarness(teller, "open", set)
-	both := []*harness{closed, open}
+	closed, open := newHarness(on, "closed"), newHarness(on, "open")
 	var loops, workers wait.Group
-	for _, h := range both {
+	for _, h := range []*harness{closed, open} {
 		workers.StartWithContext(ctx, h.work)
+		loops.StartWithContext(ctx, func(ctx context.Context) { h.load(ctx, h == open) })
 	}
-	loops.StartWithContext(ctx, closed.keepStep)
-	loops.StartWithContext(ctx, open.keepTime)
-	_ = wait.Sleep(ctx, eventEvery/2) // from here on, between two events
-	for second := 1; second <= int(measured.Seconds()); second++ {
-		if second == 3 {
-			_ = enter("the stall and after it", "each worker stalls once, for 1 s")(on, ctx)
-			for _, h := range both {
-				h.stalls.Store(true)
-			}
+	defer workers.Wait()
+	defer open.queue.ShutDown()
+	defer closed.queue.ShutDown()
+	defer loops.Wait()
+	seconds := func(from, to int) step {
+		var steps []step
+		for second := from; second <= to; second++ {
+			steps = append(steps, pause(time.Second), do(func(on *Stage) {
+				on.Teller.Update(func(s *story.State) {
+					s.Tell(story.Demo, "second %d: closed %s; open %s", second, closed.inSecond(), open.inSecond())
+				})
+			}))
 		}
-		if wait.Sleep(ctx, time.Second) != nil {
-			break
-		}
-		teller.Update(func(s *story.State) {
-			s.Tell(story.Demo, "second %d: closed %s; open %s", second, closed.inSecond(), open.inSecond())
-		})
+		return script(steps...)
 	}
-	loops.Wait()
-	err := soon("the end of all events", func(*story.State) bool {
-		return closed.done == closed.added && open.done == open.added
-	})(on, ctx)
-	for _, h := range both {
-		h.queue.ShutDown()
-	}
-	workers.Wait()
-	if err != nil {
-		return err
-	}
-	teller.Update(func(s *story.State) {
-		for _, h := range both {
-			s.Figure(h.name+" loop", "%s", h.latencies())
-		}
-		if open.slow <= closed.slow {
-			err = fmt.Errorf("the open loop reports %d latencies above %v, the closed loop %d", open.slow, slow, closed.slow)
-		}
-	})
-	return err
+	return script(
+		enter("before the stall", "both loops run; each pass takes 2 ms, and one will take 1 s (artificial)"),
+		pause(eventEvery/2), // from here on, between two events
+		seconds(1, 2),
+		enter("the stall and after it", "each worker stalls once, for 1 s"),
+		do(func(*Stage) { closed.stalls.Store(true); open.stalls.Store(true) }),
+		seconds(3, int(measured/time.Second)),
+		soon("the end of all events", func(*story.State) bool {
+			return closed.done == closed.added && open.done == open.added
+		}),
+		conclude(func(_ *Stage, s *story.State) error {
+			s.Figure("closed loop", "%s", closed.latencies())
+			s.Figure("open loop", "%s", open.latencies())
+			return bench.Prove("the open loop reports more latencies above 100 ms", true, open.slow > closed.slow)
+		}),
+	)(on, ctx)
 }
 
 // harness measures the latencies of one queue.
@@ -84,79 +75,62 @@ type harness struct {
 	stalls atomic.Bool // the next pass takes stallTime
 
 	// Guarded by the teller's lock.
-	due         map[string]time.Time // when each unfinished key was due
-	added, done int
-	latency     bench.Histogram
-	slow        int
-	second      bench.Histogram // the latencies since the last call of inSecond
+	due               map[string]time.Time // when each unfinished key was due
+	added, done, slow int
+	latency, second   bench.Histogram // of all events, and of those since the last call of inSecond
 }
 
-func newHarness(teller *story.Teller, name string, set gears.Set) *harness {
-	h := &harness{teller: teller, name: name, queue: set.NewQueue(nil, queue.Config[string]{}), due: map[string]time.Time{}}
-	teller.Update(h.show)
+func newHarness(on *Stage, name string) *harness {
+	queue := on.Gears.NewQueue(nil, queue.Config[string]{})
+	h := &harness{teller: on.Teller, name: name, queue: queue, due: map[string]time.Time{}}
+	h.teller.Update(h.show)
 	return h
 }
 
-// keepStep is a closed loop: the next event waits for the one before.
-func (h *harness) keepStep(ctx context.Context) {
-	for began := time.Now(); time.Since(began) < measured && ctx.Err() == nil; {
-		next := time.Now().Add(eventEvery)
-		h.add(time.Now())
-		_ = h.teller.Await(ctx, func(*story.State) bool { return h.done == h.added })
-		_ = wait.Sleep(ctx, time.Until(next))
-	}
-}
-
-// keepTime is an open loop: each event is added when it is due.
-func (h *harness) keepTime(ctx context.Context) {
+// load adds a key of its own for each event. In an open loop an event is due at its time, whatever
+// the queue does; in a closed loop it waits for the one before.
+func (h *harness) load(ctx context.Context, open bool) {
 	began := time.Now()
 	for due := began; due.Sub(began) < measured; due = due.Add(eventEvery) {
 		if wait.Sleep(ctx, time.Until(due)) != nil {
 			return
 		}
-		h.add(due)
+		if !open {
+			due = time.Now()
+		}
+		key := ""
+		h.teller.Update(func(s *story.State) {
+			h.added++
+			key = fmt.Sprintf("event-%d", h.added)
+			h.due[key] = due
+			h.show(s)
+		})
+		h.queue.Add(key)
+		if !open {
+			_ = h.teller.Await(ctx, func(*story.State) bool { return h.done == h.added })
+		}
 	}
-}
-
-// add adds a key of its own for the event.
-func (h *harness) add(due time.Time) {
-	key := ""
-	h.teller.Update(func(s *story.State) {
-		h.added++
-		key = fmt.Sprintf("event-%d", h.added)
-		h.due[key] = due
-		h.show(s)
-	})
-	h.queue.Add(key)
 }
 
 // work is the worker.
 func (h *harness) work(ctx context.Context) {
-	for {
-		key, shutdown := h.queue.Get()
-		if shutdown {
-			return
-		}
+	for key, shutdown := h.queue.Get(); !shutdown; key, shutdown = h.queue.Get() {
 		if h.stalls.CompareAndSwap(true, false) {
 			_ = wait.Sleep(ctx, stallTime)
 		}
 		_ = wait.Sleep(ctx, passTime)
 		h.queue.Done(key)
-		h.teller.Update(func(s *story.State) { h.finished(s, key) })
+		h.teller.Update(func(s *story.State) {
+			latency := time.Since(h.due[key])
+			h.done++
+			h.latency.Record(latency)
+			h.second.Record(latency)
+			if latency > slow {
+				h.slow++
+			}
+			h.show(s)
+		})
 	}
-}
-
-// finished records the latency of a key.
-func (h *harness) finished(s *story.State, key string) {
-	latency := time.Since(h.due[key])
-	delete(h.due, key)
-	h.done++
-	h.latency.Record(latency)
-	h.second.Record(latency)
-	if latency > slow {
-		h.slow++
-	}
-	h.show(s)
 }
 
 // show draws the latencies and the number of keys that are not done.

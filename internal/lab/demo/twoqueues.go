@@ -40,8 +40,8 @@ var twoQueues = Scene{
 func playTwoQueues(on *Stage, ctx context.Context) error {
 	const arrival, turn = 100 * time.Millisecond, 700 * time.Millisecond
 	config := deltafifo.Config[*serverEvent]{KeyFunc: func(e *serverEvent) (string, error) { return e.name, nil }}
-	slotted := &consumer{teller: on.Teller, name: "DeltaFIFO", queue: deltafifo.New(config), store: map[string]int{}}
-	ordered := &consumer{teller: on.Teller, name: "in order", queue: inorder.New(config), store: map[string]int{}}
+	slotted := &consumer{name: "DeltaFIFO", queue: deltafifo.New(config), store: map[string]int{}}
+	ordered := &consumer{name: "in order", queue: inorder.New(config), store: map[string]int{}}
 	if on.Gears.Form("deltafifo") == gears.Fast {
 		slotted.queue = deltafifofast.New(config)
 	}
@@ -49,62 +49,61 @@ func playTwoQueues(on *Stage, ctx context.Context) error {
 	for _, c := range both {
 		defer context.AfterFunc(ctx, c.queue.Close)() // a Pop that waits ends with the scene
 	}
+	// each does the same with both consumers, and shows them.
+	each := func(do func(c *consumer, on *Stage) error) step {
+		return func(on *Stage, _ context.Context) (err error) {
+			for _, c := range both {
+				err = cmp.Or(err, do(c, on))
+				on.Teller.Update(c.show)
+			}
+			return err
+		}
+	}
 	steps := []step{enter("twelve events arrive",
 		"twelve events arrive at both queues; the consumers do not pop yet (artificial)")}
 	for _, event := range hotHistory {
 		steps = append(steps,
 			tell(story.Server, "version %d: %s %s", event.version, event.name, strings.ToLower(string(event.kind))),
-			func(*Stage, context.Context) error { return cmp.Or(slotted.add(event), ordered.add(event)) },
+			each(func(c *consumer, _ *Stage) error {
+				if event.kind == deltafifo.Added {
+					return c.queue.Add(event)
+				}
+				return c.queue.Update(event)
+			}),
 			pause(arrival))
 	}
 	steps = append(steps, enter("Pop by Pop",
 		fmt.Sprintf("both consumers pop every %v (artificial), until their queues are empty", turn)))
 	for range hotHistory { // one has a place for each event
-		steps = append(steps,
-			func(*Stage, context.Context) error { return cmp.Or(slotted.pop(), ordered.pop()) },
-			pause(turn))
+		steps = append(steps, each((*consumer).pop), pause(turn))
 	}
-	if err := script(steps...)(on, ctx); err != nil {
-		return err
-	}
-	on.Teller.Update(func(s *story.State) {
+	steps = append(steps, conclude(func(_ *Stage, s *story.State) error {
 		for _, c := range both {
 			s.Figure(c.name, "%d Pops, b in the store after Pop %d; of %d states of the store, %d were of no version "+
 				"of the server", c.pops, c.popsToB, c.states, c.foreign)
 		}
-	})
-	n := len(hotHistory)
-	return cmp.Or(
-		bench.Prove("Pops of the DeltaFIFO", 3, slotted.pops), bench.Prove("Pops in order", n, ordered.pops),
-		bench.Prove("states of no version, DeltaFIFO", 10, slotted.foreign), bench.Prove("states of no version, in order", 0, ordered.foreign),
-		bench.Prove("Pops until b, DeltaFIFO", 3, slotted.popsToB), bench.Prove("Pops until b, in order", 10, ordered.popsToB),
-	)
+		return cmp.Or(
+			bench.Prove("Pops of the DeltaFIFO", 3, slotted.pops), bench.Prove("Pops in order", 12, ordered.pops),
+			bench.Prove("states of no version, DeltaFIFO", 10, slotted.foreign),
+			bench.Prove("states of no version, in order", 0, ordered.foreign),
+		)
+	}))
+	return script(steps...)(on, ctx)
 }
 
 // consumer pops a queue into a store, and compares the store with the server's history after each
 // delta.
 type consumer struct {
-	teller *story.Teller
-	name   string
-	queue  deltafifo.Interface[*serverEvent]
+	name  string
+	queue deltafifo.Interface[*serverEvent]
 
 	store           map[string]int // the version of each object
 	pops, popsToB   int
 	states, foreign int // of the store: all, and those that equalled no version of the server
 }
 
-func (c *consumer) add(e *serverEvent) (err error) {
-	if e.kind == deltafifo.Added {
-		err = c.queue.Add(e)
-	} else {
-		err = c.queue.Update(e)
-	}
-	c.show()
-	return err
-}
-
 // pop pops once, if anything waits.
-func (c *consumer) pop() error {
+func (c *consumer) pop(on *Stage) error {
 	if c.queue.Len() == 0 {
 		return nil
 	}
@@ -120,10 +119,9 @@ func (c *consumer) pop() error {
 				c.foreign++
 			}
 		}
-		c.teller.Tell(story.FIFO, "%s, Pop %d: %s; store %s", c.name, c.pops, entryWord(key, d.Types()), c.state())
+		on.Tell(story.FIFO, "%s, Pop %d: %s; store %s", c.name, c.pops, entryWord(key, d.Types()), c.state())
 		return nil
 	})
-	c.show()
 	return err
 }
 
@@ -140,30 +138,28 @@ func (c *consumer) version() int {
 }
 
 func (c *consumer) state() string {
-	var objects []string
-	for _, name := range slices.Sorted(maps.Keys(c.store)) {
-		objects = append(objects, fmt.Sprintf("%s@%d", name, c.store[name]))
-	}
-	switch v := c.version(); {
-	case len(objects) == 0:
+	if len(c.store) == 0 {
 		return "empty"
-	case v > 0:
-		return fmt.Sprintf("%s, version %d", strings.Join(objects, " "), v)
 	}
-	return strings.Join(objects, " ") + ", no version of the server"
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(c.store)) {
+		text += fmt.Sprintf("%s@%d ", name, c.store[name])
+	}
+	if v := c.version(); v > 0 {
+		return strings.TrimSpace(text) + fmt.Sprintf(", version %d", v)
+	}
+	return strings.TrimSpace(text) + ", no version of the server"
 }
 
 // show draws the queue, a word for each entry and a letter for each delta, and the store.
-func (c *consumer) show() {
+func (c *consumer) show(s *story.State) {
 	var words []string
 	for _, entry := range c.queue.Snapshot().Waiting {
 		words = append(words, entryWord(entry.Key, entry.Types))
 	}
-	c.teller.Update(func(s *story.State) {
-		s.Show(c.name, "%s", strings.Join(words, " "))
-		s.Show("store, "+c.name, "%s", c.state())
-		s.Show("Pops, "+c.name, "%d", c.pops)
-	})
+	s.Show(c.name, "%s", strings.Join(words, " "))
+	s.Show("store, "+c.name, "%s", c.state())
+	s.Show("Pops, "+c.name, "%d", c.pops)
 }
 
 // entryWord is a key with a letter for each of its deltas.

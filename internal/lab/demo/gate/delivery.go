@@ -121,7 +121,7 @@ func (p *distributionHolder[T]) Flush() {
 	for next := p.begin(); next != nil; next = p.next() {
 		if n := &next.notification; n.Kind != informer.EventSynced {
 			item := Item{Gate: G3, Key: n.Key, Event: n.Kind.String(), Resource: p.name}
-			p.gates.hold(next.ctx, item)
+			_ = p.gates.Wait(next.ctx, item)
 		}
 		p.mu.Lock()
 		if len(p.stored) > 0 && p.stored[0] == next {

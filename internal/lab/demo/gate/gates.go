@@ -8,10 +8,10 @@
 //	G3    what is stored, not distributed    the informer's processor
 //	G4    a handler call                     the handler, by informer.Config.WrapHandler
 //	G5    a key for a worker, after Get      the work queue
-//	G6    a request to the API server        ListerWatcher, and the clients of the deleter
+//	G6    a request about a resource         the transport of a client
 //	G7    a key before Done                  the work queue
 //
-// [New] returns the gates of a run, all open. [HoldInformer], [HoldQueue] and [HoldDeleter]
+// [New] returns the gates of a run, all open. [HoldInformer], [HoldQueue] and [HoldRequests]
 // wire a run with them. A controller with gates has no time limit for a pass and none for a silent
 // watch, since an item may wait for an hour. A script or a page moves the items, by Close, Step,
 // RunTo, Open and Release.
@@ -125,9 +125,6 @@ func (g *Gates) Wait(ctx context.Context, item Item) error {
 		return context.Cause(ctx)
 	}
 }
-
-// hold is Wait for a decorator: what the item belongs to tells itself that its context has ended.
-func (g *Gates) hold(ctx context.Context, item Item) { _ = g.Wait(ctx, item) }
 
 // arrive returns nil if the item may pass.
 func (g *Gates) arrive(item Item) *waiter {
@@ -304,23 +301,6 @@ func (g *Gates) Waiting(id ID) (items []Item) {
 		items = append(items, w.item)
 	}
 	return items
-}
-
-// Await blocks until at least n items wait at a gate. The error is the cause of ctx.
-func (g *Gates) Await(ctx context.Context, id ID, n int) error {
-	for {
-		g.mu.Lock()
-		waiting, changed := len(g.gates[id].waiting), g.changed
-		g.mu.Unlock()
-		if waiting >= n {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
 }
 
 // Unused takes gates away at which nothing of the run arrives. It must be called before the gears

@@ -19,7 +19,7 @@ import (
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 	"orrery/internal/observe/web/view/viewtest"
-	"orrery/nsctl"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -40,7 +40,6 @@ func TestGatesAndContexts(t *testing.T) {
 		cancel(why)
 		assert.Equal(t, why, <-errs)
 		assert.Equal(t, []string{"b"}, keys(gates, gate.G6))
-		assert.Equal(t, why, gates.Await(ctx, gate.G6, 2))
 		gates.Close(gate.G6, condition(t, "key==a"))
 		assert.NoError(t, <-errs, "what the gate does not hold any more goes on")
 		_, ok := gates.Step(gate.G6)
@@ -136,7 +135,7 @@ func TestGatesNilHoldNothing(t *testing.T) {
 	_, config = gate.HoldInformer(gate.New(t.Context(), nil), nil, config)
 	assert.Negative(t, config.Reflector.IdleTimeout, "a held watch is silent")
 	assert.Negative(t, config.Reflector.ListTimeout)
-	assert.Equal(t, nsctl.DeleterConfig{}, gate.HoldDeleter(gates, nsctl.DeleterConfig{}))
+	assert.Nil(t, gate.HoldRequests(gates, restclient.Config{}).WrapTransport)
 }
 
 // conditions are conditions and whether they hold for an item, and for an event of the page that

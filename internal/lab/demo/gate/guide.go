@@ -26,7 +26,6 @@ type Guide struct {
 // The keys that the questions are about, in the namespace of the demo.
 const (
 	SlowKey = "shop/red" // slow-consumer: changes while the consumer waits
-	HeldKey = "shop/red" // resync: waits at G2
 	HotKey  = "shop/red" // one-key: changes a hundred times
 	FailKey = "shop/web" // back-off: its first passes fail
 )
@@ -38,7 +37,6 @@ var guides = map[string]Guide{
 	},
 	"slow-consumer": {[]string{"7 · 7 · 7", "6 · 1 · 6", "1 · 1 · 1", "6 · 6 · 6"}, "6 · 1 · 6"},
 	"store-decides": {[]string{"OnUpdate · OnUpdate", "OnAdd · OnAdd", "OnUpdate · OnAdd"}, "OnUpdate · OnAdd"},
-	"resync":        {[]string{"LIST · –", "LIST · " + HeldKey, "– · –", "– · " + HeldKey}, "– · " + HeldKey},
 	"expired-watch": {[]string{"D", "†", "–"}, "†"},
 	"slow-handler":  {[]string{"spectator", "slow handler", "spectator, slow handler"}, "slow handler"},
 	"one-key":       {[]string{"0", "1", "100"}, "1"},

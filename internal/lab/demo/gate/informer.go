@@ -26,12 +26,13 @@ func newLine(ctx context.Context, gates *Gates, name string) *line {
 // hold blocks while the item waits at its gate.
 func (l *line) hold(item Item) {
 	item.Resource = l.name
-	l.gates.hold(l.ctx, item)
+	_ = l.gates.Wait(l.ctx, item) // what the item belongs to notices the end of its context itself
 }
 
 // HoldInformer returns the source and the configuration of an informer with gates: G1 at decoded
-// watch events, G6 at lists and watches, G2 before pops, G3 before the distribution, G4 before
-// handler calls. config.Name names the informer in items. The watch has no time limit for silence.
+// watch events, G2 before pops, G3 before the distribution, G4 before handler calls. config.Name
+// names the informer in items. The watch has no time limit for silence, so nobody asks the source
+// whether it has a keepalive.
 func HoldInformer[T informer.Object](
 	g *Gates, source informer.ListerWatcher[T], config informer.Config[T],
 ) (informer.ListerWatcher[T], informer.Config[T]) {
@@ -50,40 +51,22 @@ func HoldInformer[T informer.Object](
 		}
 		return heldHandler[T]{l, name, h}
 	}
-	g.wire(G1, G2, G3, G4, G6)
+	g.wire(G1, G2, G3, G4)
 	return heldSource[T]{source, l}, config
 }
 
-// heldSource is a ListerWatcher whose requests wait at G6 and whose watch events at G1.
+// heldSource is a ListerWatcher whose watch events wait at G1.
 type heldSource[T informer.Object] struct {
 	informer.ListerWatcher[T]
 	*line
 }
 
-func (s heldSource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List[T], error) {
-	s.gates.hold(ctx, Item{Gate: G6, Verb: "list", Resource: s.name})
-	return s.ListerWatcher.List(ctx, opts)
-}
-
 func (s heldSource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
-	s.gates.hold(ctx, Item{Gate: G6, Verb: "watch", Resource: s.name})
 	w, err := s.ListerWatcher.Watch(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	return &heldWatcher[T]{Watcher: w, line: newLine(ctx, s.gates, s.name), initial: opts.SendInitialEvents}, nil
-}
-
-// IsWatchListSemanticsUnSupported asks the source, see reflector.ListerWatcher.
-func (s heldSource[T]) IsWatchListSemanticsUnSupported() bool {
-	refuser, ok := s.ListerWatcher.(interface{ IsWatchListSemanticsUnSupported() bool })
-	return ok && refuser.IsWatchListSemanticsUnSupported()
-}
-
-// HasKeepalive asks the source, see reflector.ListerWatcher.
-func (s heldSource[T]) HasKeepalive() bool {
-	prover, ok := s.ListerWatcher.(interface{ HasKeepalive() bool })
-	return !ok || prover.HasKeepalive()
 }
 
 // heldWatcher holds decoded changes at G1. Bookmarks, errors and the initial events of a streaming
@@ -113,12 +96,6 @@ func (w *heldWatcher[T]) Next() (api.WatchEvent[T], error) {
 func (w *heldWatcher[T]) Stop() {
 	w.end()
 	w.Watcher.Stop()
-}
-
-// HasKeepalive asks the watcher, see reflector.ListerWatcher.
-func (w *heldWatcher[T]) HasKeepalive() bool {
-	prover, ok := w.Watcher.(interface{ HasKeepalive() bool })
-	return ok && prover.HasKeepalive()
 }
 
 func keyOf[T informer.Object](object T) string {

@@ -18,6 +18,7 @@ import (
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/observe/trace"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 type namespace = *api.Namespace
@@ -129,6 +130,16 @@ func keys(gates *gate.Gates, id gate.ID) (keys []string) {
 		keys = append(keys, item.Key)
 	}
 	return keys
+}
+
+// await blocks until an item waits at a gate.
+func await(ctx context.Context, gates *gate.Gates, id gate.ID) error {
+	for len(gates.Waiting(id)) == 0 {
+		if err := wait.Sleep(ctx, time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func condition(t *testing.T, text string) gate.Condition {
@@ -357,22 +368,5 @@ func TestGatesHoldOnlyChangesAtG1(t *testing.T) {
 		w.Stop()
 		<-ended
 		assert.Empty(t, gates.Waiting(gate.G1))
-	})
-}
-
-// G6 holds the reflector's requests.
-func TestGatesHoldRequestsOfAReflector(t *testing.T) {
-	inPipeline(t, func(p *pipeline) {
-		p.gates.Close(gate.G6, gate.Condition{})
-		p.source.Cut(nil)
-		p.source.Add(informertest.Namespace("a"))
-		require.NoError(p.t, p.gates.Await(p.t.Context(), gate.G6, 1), "a list or a watch, after a back-off")
-		time.Sleep(time.Hour)
-		assert.Len(p.t, p.gates.Waiting(gate.G6), 1)
-		assert.Empty(p.t, p.took())
-		answers(p.t, "Snapshot", func() { p.Snapshot() })
-		p.gates.Open(gate.G6)
-		time.Sleep(time.Minute)
-		assert.Equal(p.t, []string{"add a"}, p.took())
 	})
 }

@@ -2,14 +2,15 @@ package gate
 
 import (
 	"context"
-	"time"
+	"net/http"
+	"path"
+	"regexp"
 
-	"orrery/nsctl"
 	"orrery/queue"
-	"orrery/restclient/api"
+	"orrery/restclient"
 )
 
-// WorkQueue is the constructor of a work queue, as nsctl.Config and worker.Config have it.
+// WorkQueue is the constructor of a work queue, as nsctl.Config and controller.PoolConfig have it.
 type WorkQueue = func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
 
 // HoldQueue returns a constructor of work queues with gates: G5 after Get, G7 before Done. name
@@ -54,104 +55,58 @@ func (q *heldQueue) ShutDownWithDrain() {
 	q.ObservableInterface.ShutDownWithDrain()
 }
 
-// HoldDeleter returns the configuration of a deleter whose requests wait at G6.
-func HoldDeleter(g *Gates, config nsctl.DeleterConfig) nsctl.DeleterConfig {
+// HoldRequests returns the configuration of a client whose requests wait at G6, each attempt of
+// them, without a time limit. Discovery passes, which has a time limit of its own.
+func HoldRequests(g *Gates, config restclient.Config) restclient.Config {
 	if g == nil {
 		return config
 	}
 	g.wire(G6)
-	config.Namespaces = heldNamespaces{config.Namespaces, g}
-	config.Content = heldContent{config.Content, g}
-	config.Discovery = heldDiscovery{config.Discovery, g}
+	wrapped := config.WrapTransport
+	config.Timeout, config.SilenceTimeout = -1, -1
+	config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+		if wrapped != nil {
+			next = wrapped(next)
+		}
+		return heldTransport{next, g}
+	}
 	return config
 }
 
-type heldNamespaces struct {
-	nsctl.NamespaceClient
+type heldTransport struct {
+	http.RoundTripper
 	gates *Gates
 }
 
-func (c heldNamespaces) wait(ctx context.Context, verb, name string) {
-	c.gates.hold(ctx, Item{Gate: G6, Verb: verb, Key: name, Resource: "namespaces"})
+func (t heldTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	if item, ok := itemOf(request); ok {
+		_ = t.gates.Wait(request.Context(), item) // the next transport notices the end of the context
+	}
+	return t.RoundTripper.RoundTrip(request)
 }
 
-func (c heldNamespaces) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
-	c.wait(ctx, "get", name)
-	return c.NamespaceClient.Get(ctx, name, opts)
-}
+// resourcePath has the namespace, the resource, the name and the subresource of a request as groups.
+var resourcePath = regexp.MustCompile(
+	`^/(?:api|apis/[^/]+)/[^/]+/(?:namespaces/([^/]+)/)??([^/]+)(?:/([^/]+))?(?:/(status|finalize))?$`)
 
-func (c heldNamespaces) UpdateStatus(
-	ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions,
-) (*api.Namespace, error) {
-	c.wait(ctx, "update", namespace.Name)
-	return c.NamespaceClient.UpdateStatus(ctx, namespace, opts)
-}
+// verbs are the verbs of Kubernetes by method.
+var verbs = map[string]string{"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
-func (c heldNamespaces) UpdateSubresource(
-	ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions,
-) (*api.Namespace, error) {
-	c.wait(ctx, "update", name)
-	return c.NamespaceClient.UpdateSubresource(ctx, name, subresource, namespace, opts)
-}
-
-type heldContent struct {
-	nsctl.ContentClient
-	gates *Gates
-}
-
-func (c heldContent) wait(ctx context.Context, verb, key string, gvr api.GroupVersionResource) {
-	c.gates.hold(ctx, Item{Gate: G6, Verb: verb, Key: key, Resource: gvr.Resource})
-}
-
-func (c heldContent) DeleteCollection(
-	ctx context.Context, gvr api.GroupVersionResource, namespace string,
-) (found []*api.PartialObjectMetadata, listed bool, err error) {
-	c.wait(ctx, "deletecollection", namespace, gvr)
-	return c.ContentClient.DeleteCollection(ctx, gvr, namespace)
-}
-
-func (c heldContent) List(
-	ctx context.Context, gvr api.GroupVersionResource, namespace string,
-) ([]*api.PartialObjectMetadata, error) {
-	c.wait(ctx, "list", namespace, gvr)
-	return c.ContentClient.List(ctx, gvr, namespace)
-}
-
-func (c heldContent) Holders(
-	ctx context.Context, gvr api.GroupVersionResource,
-) (namespaces map[string]bool, complete bool, err error) {
-	c.wait(ctx, "list", "", gvr)
-	return c.ContentClient.Holders(ctx, gvr)
-}
-
-// Pages is held as one request.
-func (c heldContent) Pages(
-	ctx context.Context, gvr api.GroupVersionResource, namespace string, each func([]*api.PartialObjectMetadata) error,
-) error {
-	c.wait(ctx, "list", namespace, gvr)
-	return c.ContentClient.Pages(ctx, gvr, namespace, each)
-}
-
-func (c heldContent) Delete(
-	ctx context.Context, gvr api.GroupVersionResource, namespace string, object *api.PartialObjectMetadata,
-) error {
-	c.wait(ctx, "delete", namespace+"/"+object.Name, gvr)
-	return c.ContentClient.Delete(ctx, gvr, namespace, object)
-}
-
-func (c heldContent) ListPods(ctx context.Context, namespace string) ([]*api.Pod, error) {
-	c.wait(ctx, "list", namespace, api.PodsResource)
-	return c.ContentClient.ListPods(ctx, namespace)
-}
-
-type heldDiscovery struct {
-	nsctl.Discovery
-	gates *Gates
-}
-
-func (c heldDiscovery) PreferredNamespacedResources(
-	ctx context.Context, notOlderThan time.Time,
-) ([]*api.APIResourceList, error) {
-	c.gates.hold(ctx, Item{Gate: G6, Verb: "discover"})
-	return c.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
+// itemOf describes a request; ok is false if it is about no resource.
+func itemOf(request *http.Request) (item Item, ok bool) {
+	parts := resourcePath.FindStringSubmatch(request.URL.Path)
+	if parts == nil {
+		return item, false
+	}
+	item = Item{Gate: G6, Verb: verbs[request.Method], Resource: parts[2], Key: path.Join(parts[1], parts[3])}
+	switch {
+	case parts[3] != "":
+	case request.URL.Query().Has("watch"):
+		item.Verb = "watch"
+	case item.Verb == "get":
+		item.Verb = "list"
+	case item.Verb == "delete":
+		item.Verb = "deletecollection"
+	}
+	return item, true
 }

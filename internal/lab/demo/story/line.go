@@ -96,33 +96,34 @@ func split(text string, width int) (fits, rest string) {
 // punctuation behind it.
 var unbroken = regexp.MustCompile(`[^\s\p{Han}]+|\p{Han}[，。；：、！？）》”]*`)
 
-// wrap breaks text at spaces and between Chinese characters into lines of at most width columns,
-// and longer words at the width.
-func wrap(text string, width int) (lines []string) {
-	line, end := "", 0
+// wrap breaks text at spaces and between Chinese characters into lines, the first of at most first
+// columns and the others of at most width. Longer words are broken at the width.
+func wrap(text string, first, width int) (lines []string) {
+	line, end, room := "", 0, max(2, first)
+	flush := func(full, rest string) {
+		lines, line, room = append(lines, full), rest, max(2, width)
+	}
 	for _, at := range unbroken.FindAllStringIndex(text, -1) {
 		space, word := "", text[at[0]:at[1]]
-		if at[0] > end {
+		if at[0] > end && line != "" {
 			space = " "
 		}
 		end = at[1]
-		switch {
-		case line == "":
-			line = word
-		case Columns(line+space+word) <= width:
+		if Columns(line+space+word) <= room {
 			line += space + word
-		default:
-			lines, line = append(lines, line), word
+			continue
 		}
-		for Columns(line) > max(2, width) {
-			fits, rest := split(line, max(2, width))
-			lines, line = append(lines, fits), rest
+		if line != "" {
+			flush(line, "")
+		}
+		for line = word; Columns(line) > room; {
+			flush(split(line, room))
 		}
 	}
-	if line == "" {
-		return lines
+	if line != "" {
+		lines = append(lines, line)
 	}
-	return append(lines, line)
+	return lines
 }
 
 // Ink is the meaning of a piece of text; a display chooses its colour. Colour never carries
@@ -170,36 +171,26 @@ const (
 	mark        = "▸"      // what is happening now
 )
 
-// bar draws left out of most. Only 0 is drawn as an empty bar, and only most as a full one.
-func bar(t Type, width int) Line {
-	left := 0
-	if t.Most > 0 {
-		left = (t.Left*width + t.Most/2) / t.Most
-	}
-	if t.Left > 0 {
-		left = max(left, 1)
-	}
-	if t.Left < t.Most && width > 1 {
-		left = min(left, width-1)
-	}
-	return Line{{Cool, strings.Repeat(full, left)}, {Faint, strings.Repeat(empty, width-left)}}
-}
-
 // numberWidth is the width of the number behind a bar.
 const numberWidth = 5
 
-// barRow draws a bar with its name and its number, width columns in all, name of them for the name.
-func barRow(t Type, name, width int) Line {
-	ink := Strong
-	figure := fmt.Sprintf("%*d", numberWidth, t.Left)
-	if t.Left == 0 {
-		ink = Faint
-		if t.Most > 0 {
-			figure = fmt.Sprintf("%*s", numberWidth, "gone")
+// drawBars draws a bar for each type, with its name and its number, in width columns.
+func drawBars(types []Type, width int) (rows []Line) {
+	const shortestBar = 8
+	name := min(longest(types, Type.name), max(width*2/3, width-shortestBar-numberWidth-2))
+	for _, t := range types {
+		ink, figure := Strong, fmt.Sprint(t.Left)
+		if t.Left == 0 {
+			ink = Faint
+			if t.Most > 0 {
+				figure = "gone"
+			}
 		}
+		bar := Bar(t.Left, t.Most, max(1, width-name-numberWidth-2))
+		row := append(plain(" "), inked(Plain, t.Name).pad(name)...)
+		rest := strings.TrimLeft(bar, full)
+		rows = append(rows, append(row, Span{Cool, " " + strings.TrimSuffix(bar, rest)}, Span{Faint, rest},
+			Span{ink, fmt.Sprintf(" %*s", numberWidth, figure)}))
 	}
-	row := inked(Plain, t.Name).pad(name)
-	row = append(row, Span{Plain, " "})
-	row = append(row, bar(t, max(1, width-name-numberWidth-2))...)
-	return append(row, Span{Plain, " "}, Span{ink, figure})
+	return rows
 }

@@ -72,20 +72,11 @@ func BeatLines(b Beat, width int) []Line {
 
 // hanging wraps text behind head, with an indent of the other lines.
 func hanging(head Line, text string, indent, width int) (lines []Line) {
-	for _, words := range wrapFrom(text, width-head.Width(), width-indent) {
+	for _, words := range wrap(text, width-head.Width(), width-indent) {
 		lines = append(lines, append(head[:len(head):len(head)], Span{Plain, words}))
 		head = plain(strings.Repeat(" ", indent))
 	}
 	return lines
-}
-
-// wrapFrom is wrap with another width for the first line.
-func wrapFrom(text string, first, width int) []string {
-	lines := wrap(text, first)
-	if len(lines) < 2 || first == width {
-		return lines
-	}
-	return append(lines[:1], wrap(strings.TrimSpace(strings.TrimPrefix(text, lines[0])), width)...)
 }
 
 // frame is the interval of drawing: smooth for the eye, and slow enough for a remote terminal.

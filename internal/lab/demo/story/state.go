@@ -213,13 +213,17 @@ func set(rows []Row, name, text string) []Row {
 	return append(rows, row)
 }
 
-// Bar returns a bar of width columns, of which part/whole are full. Only 0 is an empty bar.
+// Bar returns a bar of width columns, of which part/whole are full. Only 0 is an empty bar, and only
+// whole a full one.
 func Bar(part, whole, width int) string {
-	full := 0
+	columns := 0
 	if whole > 0 {
-		full = max(0, min(width, (part*width+whole-1)/whole))
+		columns = max(0, min(width, (part*width+whole-1)/whole))
 	}
-	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
+	if part < whole && width > 1 {
+		columns = min(columns, width-1)
+	}
+	return strings.Repeat(full, columns) + strings.Repeat(empty, width-columns)
 }
 
 // Beat is one thing that happened.

@@ -157,3 +157,14 @@ func requests(s State, width int) []Line {
 	}
 	return lines
 }
+
+// figures draws what a scene has measured.
+func figures(s State, width int) []Line {
+	name := longest(s.Figures, Row.name)
+	var lines []Line
+	for _, figure := range s.Figures {
+		head := "  " + figure.Name + strings.Repeat(" ", name-Columns(figure.Name)+2)
+		lines = append(lines, paragraph(head, figure.Text, width)...)
+	}
+	return lines
+}

@@ -9,7 +9,7 @@ export const about = { "expired-watch": "configmaps", "slow-handler": "configmap
 
 // keys are the objects that a guided scene is about. The guide has them when no box has them any more.
 const keys = {
-  "slow-consumer": ["shop/red"], "store-decides": ["shop/pear", "shop/kiwi"], resync: ["shop/red"], "one-key": ["shop/red"], "back-off": ["shop/web"],
+  "slow-consumer": ["shop/red"], "store-decides": ["shop/pear", "shop/kiwi"], "one-key": ["shop/red"], "back-off": ["shop/web"],
 };
 
 // The choices of a question are in one field of its event.
