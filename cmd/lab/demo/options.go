@@ -87,8 +87,7 @@ func (o *demoOptions) check() error {
 func (o *demoOptions) config(stdout io.Writer) demo.Config {
 	lang, _ := words.ParseLang(o.lang) // it was checked
 	config := demo.Config{
-		Scene: o.scene, Lang: lang, Color: program.WantsColor(stdout),
-		StageConfig: demo.StageConfig{Objects: o.objects, Gears: o.gears},
+		Scene: o.scene, Lang: lang, Color: program.WantsColor(stdout), Objects: o.objects, Gears: o.gears,
 	}
 	file, ok := program.Underlying(stdout).(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {

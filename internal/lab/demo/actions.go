@@ -43,6 +43,9 @@ func (s *Stage) define(ctx context.Context, definition []byte, of api.GroupVersi
 	})
 }
 
+// fillTime is the time to fill the namespace on a terminal.
+const fillTime = 2 * time.Second
+
 // Fill creates the namespace and its content.
 func (s *Stage) Fill(ctx context.Context) error {
 	s.Enter("filling the namespace", fmt.Sprintf("the namespace %s is filled; each object is an ADDED event for a spectator", Namespace))
@@ -61,9 +64,10 @@ func (s *Stage) Fill(ctx context.Context) error {
 				return fmt.Errorf("creating %s %s: %w", object.GetKind(), object.GetName(), err)
 			}
 			made++
-			// Spread over FillTime, so that the bars can be seen to grow.
-			if err := wait.Sleep(ctx, s.FillTime*time.Duration(made)/time.Duration(all)-time.Since(began)); err != nil {
-				return err
+			if s.live() { // slowly, so that the bars can be seen to grow
+				if err := wait.Sleep(ctx, fillTime*time.Duration(made)/time.Duration(all)-time.Since(began)); err != nil {
+					return err
+				}
 			}
 		}
 	}

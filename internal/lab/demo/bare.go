@@ -40,7 +40,7 @@ func (s *Stage) NewClient(trace *restclient.Trace) (*restclient.Client, error) {
 func (s *Stage) newConfigMaps(client *restclient.Client) {
 	const name = "configmaps"
 	s.Teller.Update(func(state *story.State) { state.Reported[name] = true })
-	s.configMaps = newInformer(restclient.Metadata(client, configMaps, Namespace), name, s.StageConfig)
+	s.configMaps = newInformer(s, restclient.Metadata(client, configMaps, Namespace), name)
 }
 
 // startInformer starts an informer of the configmaps with handlers that do nothing, and waits for

@@ -28,23 +28,16 @@ import (
 	"orrery/wait"
 )
 
-// staged returns the configuration of a stage on a server in memory behind pipes.
-func staged(t *testing.T, scene Scene, lang words.Lang) StageConfig {
-	server, made, err := newServer()
-	require.NoError(t, err)
-	t.Cleanup(func() { stopServer(server) })
-	wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil).Config()
-	return StageConfig{
-		Teller: scene.Story(lang), Server: wire, Credentials: made, Faults: server.Faults(), Objects: 40,
-	}
-}
-
-// inBubble is a scene shown over pipes.
-func inBubble(t *testing.T, name string, config Config) *show {
+// inBubble is a scene on a server in memory behind pipes.
+func inBubble(t *testing.T, name string, config Config) *Stage {
 	scene, err := Named(name)
 	require.NoError(t, err)
-	config.StageConfig = staged(t, scene, config.Lang)
-	return &show{Config: config, scene: scene, curtain: &Curtain{}}
+	s := newStage(config, scene, &Curtain{})
+	server, err := s.newServer()
+	require.NoError(t, err)
+	t.Cleanup(func() { stopServer(server) })
+	s.Server = restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil).Config()
+	return s
 }
 
 // screenSize is the size of a small terminal.
@@ -53,14 +46,14 @@ func screenSize() story.Size { return story.Size{Width: 80, Height: 24} }
 func TestLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		s := inBubble(t, "delete", Config{Out: &out})
+		s := inBubble(t, "delete", Config{Out: &out, Objects: 40})
 		require.NoError(t, s.run(t.Context()))
 		text := out.String()
 		assert.NotContains(t, text, "\x1b")
 		from := 0
 		for _, part := range []string{
 			"lab demo, scene delete", s.scene.Words().Happens.English[:40], "kubectl create namespace shop", "kubectl delete namespace shop",
-			"through /finalize", "Where the time went", "grace period", "What went through the gears", "Requests by verb",
+			"through /finalize", "Where the time went", "grace period", "What went through the gears", "requests",
 			"What was learnt", "Read on", "nsctl/fast/pass.go",
 		} {
 			at := strings.Index(text[from:], part)
@@ -146,7 +139,6 @@ func TestAlone(t *testing.T) {
 				assert.Contains(t, out.String(), "the gears are fast")
 				assert.Contains(t, out.String(), "What was measured")
 				assert.Contains(t, out.String(), "What was learnt")
-				assert.NotContains(t, out.String(), "Requests by verb")
 
 				out.Reset()
 				ctx, cancel := context.WithCancel(t.Context())
@@ -163,7 +155,7 @@ func TestAlone(t *testing.T) {
 func TestGatesHoldAScene(t *testing.T) {
 	for _, id := range gate.IDs() {
 		t.Run(string(id), func(t *testing.T) {
-			waits := func(ctx context.Context, s *show) {
+			waits := func(ctx context.Context, s *Stage) {
 				s.Guide = nil // the scene asks nothing
 				s.Gates.Close(id, gate.Condition{})
 				for len(s.Gates.Waiting(id)) == 0 && ctx.Err() == nil {
@@ -191,7 +183,7 @@ func TestGatesOfEveryScene(t *testing.T) {
 			held := map[string]bool{}
 			var last view.ControlState
 			gated := false
-			opens := func(ctx context.Context, s *show) {
+			opens := func(ctx context.Context, s *Stage) {
 				gated = s.scene.Options.Gated
 				// By then what waits for the question has arrived.
 				time.AfterFunc(time.Minute, func() { s.Guide.Answer("whatever") })
@@ -239,8 +231,7 @@ func TestBrokenOff(t *testing.T) {
 // A panic in a gear is printed after the terminal is restored.
 func TestPanicGivesTheTerminalBack(t *testing.T) {
 	var out bytes.Buffer
-	s := &show{Config: Config{Out: &out, Size: screenSize}, curtain: &Curtain{}}
-	s.Teller = story.New("delete", "", "")
+	s := newStage(Config{Out: &out, Size: screenSize}, deletion, &Curtain{})
 	restoreLog := wait.PanicHandlers.Replace()
 	defer restoreLog()
 	stop := s.draw(story.NewPrinter(io.Discard, 80, false))
@@ -280,7 +271,7 @@ func TestRunOverSockets(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &signalling{words: "kubectl create namespace shop", call: cancel}
-	require.NoError(t, Run(ctx, Config{Out: out, StageConfig: StageConfig{Objects: 20}}, &Curtain{}))
+	require.NoError(t, Run(ctx, Config{Out: out, Objects: 20}, &Curtain{}))
 	assert.Contains(t, out.text.String(), "listens on https://127.0.0.1:")
 	assert.Contains(t, out.text.String(), "Stopped in the middle of the scene.")
 }
@@ -290,10 +281,9 @@ func TestAnotherOutcomeOfAScene(t *testing.T) {
 	const want = "the scene did not show what it should: passes: got 3, want 2"
 	prove := func(*Stage, *story.State) error { return bench.Prove("passes", 2, 3) }
 	scene := Scene{Options: Options{Bare: true, Alone: true}, play: script(conclude(prove))}
-	on, err := Open(t.Context(), StageConfig{Teller: scene.Story("")}, scene.Options)
-	require.NoError(t, err)
+	on := newStage(Config{}, scene, nil)
 	defer on.Close()
-	assert.EqualError(t, scene.Play(t.Context(), on), want)
+	assert.EqualError(t, on.play(t.Context()), want)
 	assert.False(t, on.Teller.State().Over, "the scene has no end that reads like success")
 }
 
@@ -322,10 +312,10 @@ func (c countedConn) Close() error {
 
 func TestClientsOfASceneEndWithTheStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		config := staged(t, Scene{}, "")
+		on := inBubble(t, "errors", Config{})
 		var open atomic.Int32
-		dial := config.Server.Dial
-		config.Server.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		dial := on.Server.Dial
+		on.Server.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := dial(ctx, network, address)
 			if err == nil {
 				open.Add(1)
@@ -333,8 +323,7 @@ func TestClientsOfASceneEndWithTheStage(t *testing.T) {
 			}
 			return conn, err
 		}
-		on, err := Open(t.Context(), config, Options{Bare: true})
-		require.NoError(t, err)
+		require.NoError(t, on.open(t.Context()))
 		client, err := on.NewClient(nil)
 		require.NoError(t, err)
 		_, err = on.ConfigMaps(client).List(t.Context(), api.ListOptions{})

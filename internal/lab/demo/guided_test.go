@@ -64,7 +64,7 @@ func recorded(t *testing.T, name string, r run) []byte {
 
 // answer waits for the question, thinks for a while, and chooses an answer. Until then nothing is
 // revealed.
-func answer(ctx context.Context, s *show) {
+func answer(ctx context.Context, s *Stage) {
 	const thinks = 5 * time.Second
 	for s.Recorder.State().Lab.Choices == "" && ctx.Err() == nil {
 		_ = wait.Sleep(ctx, 100*time.Millisecond)

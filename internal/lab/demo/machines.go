@@ -62,7 +62,7 @@ const serversLine = "servers outside"
 // StartMachines starts the controller of the machines. It ends with the stage, or by machines.stop.
 func (s *Stage) StartMachines(context.Context) error {
 	objects := restclient.Typed[*vms.VirtualMachine](s.controller, vms.Resource, "")
-	cache := newInformer(objects, vms.Resource.Resource, s.StageConfig)
+	cache := newInformer(s, objects, vms.Resource.Resource)
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*vms.VirtualMachine]{
 		UpdateFunc: func(old, vm *vms.VirtualMachine) {
 			if old.DeletionTimestamp == nil && vm.DeletionTimestamp != nil {
@@ -91,7 +91,7 @@ func (s *Stage) StartMachines(context.Context) error {
 		},
 		Worker: controller.PoolConfig{
 			NewQueue:   gate.HoldQueue(s.Gates, "virtualmachine", s.NewQueue),
-			QueueTrace: s.Recorder.Queue("virtualmachine"), PassTimeout: s.StageConfig.passTimeout(),
+			QueueTrace: s.Recorder.Queue("virtualmachine"), PassTimeout: s.passTimeout(),
 		},
 	})
 	if err != nil {

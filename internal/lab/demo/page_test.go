@@ -218,8 +218,8 @@ func TestScenesLive(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(t.Context(), Config{
-			StageConfig: StageConfig{Gears: set, Recorder: recorder, Guide: session, Gates: gates},
-			Scene:       name, Out: io.Discard,
+			Gears: set, Recorder: recorder, Guide: session, Gates: gates,
+			Scene: name, Out: io.Discard,
 		}, &Curtain{})
 	}()
 	b := viewtest.Open(t, 1280, 720)

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -12,31 +13,71 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orrery/controller/gears"
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
+	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/credentials"
 	"orrery/wait"
 )
 
+// Config configures a demo. Only Out is required.
+type Config struct {
+	// Scene is the name of the scene; "": Default.
+	Scene string
+	// Lang is the language of what is told; "": English.
+	Lang words.Lang
+
+	// Out is the output. If Size is not nil, Out is a terminal and the scene is drawn live, in
+	// Color.
+	Out   io.Writer
+	Size  func() story.Size
+	Color bool
+	// Width is the width of lines if Size is nil; 0: story.PlainWidth.
+	Width int
+
+	// Objects is the number of objects in the namespace, at least one of each type. 0: DefaultObjects.
+	Objects int
+	// Gears are the gears of the controller and of the spectators.
+	Gears gears.Set
+	// NewQueue makes the work queues of the controllers. Default: Gears.NewQueue.
+	NewQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
+
+	// Recorder records what the gears of the controller and of the spectators do.
+	Recorder *trace.Recorder
+	// Guide leads a reader through the scene; nil: there is none.
+	Guide *gate.Session
+	// Gates hold items of the controller and of the spectators; nil: nothing is held, and the scene
+	// and its passes have time limits.
+	Gates *gate.Gates
+
+	// Started, if not nil, is called when the server of a scene that has one has started. The text that
+	// it returns becomes a beat.
+	Started func(server *apiserver.Server) (string, error)
+	// Keep, if not nil, is called after the summary, while server and controller run. When it returns,
+	// they stop.
+	Keep func(ctx context.Context, server *apiserver.Server) error
+}
+
+// DefaultObjects is the default number of objects.
+const DefaultObjects = 320
+
 // Run shows a scene. The caller may let the curtain fall early.
 func Run(ctx context.Context, config Config, curtain *Curtain) error {
-	if config.Scene == "" {
-		config.Scene = Default
-	}
-	scene, err := Named(config.Scene)
+	scene, err := Named(cmp.Or(config.Scene, Default))
 	if err != nil {
 		return err
 	}
-	s := show{Config: config, scene: scene, curtain: curtain}
-	s.Teller = scene.Story(config.Lang)
+	s := newStage(config, scene, curtain)
 	if scene.Alone() {
-		s.Teller.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
+		s.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
 		return s.run(ctx)
 	}
-	server, credentials, err := newServer()
+	server, err := s.newServer()
 	if err != nil {
 		return err
 	}
@@ -44,16 +85,20 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	if err := server.Start(ctx); err != nil {
 		return err
 	}
-	s.Teller.Tell(story.Server, "the API server in memory listens on %s", server.URL())
-	s.Teller.Tell(story.Demo, "the gears are %s (--gears selects others)", config.Gears)
+	s.Server = restclient.Config{
+		Host:  server.URL(),
+		TLS:   restclient.TLS{CAData: server.CertificateAuthority()},
+		Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }, // the server is on this machine
+	}
+	s.Tell(story.Server, "the API server in memory listens on %s", server.URL())
+	s.Tell(story.Demo, "the gears are %s (--gears selects others)", config.Gears)
 	if config.Started != nil {
 		words, err := config.Started(server)
 		if err != nil {
 			return err
 		}
-		s.Teller.Tell(story.You, "%s", words)
+		s.Tell(story.You, "%s", words)
 	}
-	s.Server, s.Credentials, s.Faults = connection(server), credentials, server.Faults()
 	if config.Keep != nil {
 		s.keep = func(ctx context.Context) error { return config.Keep(ctx, server) }
 	}
@@ -72,40 +117,56 @@ func Recorded(ctx context.Context, recorder *trace.Recorder, reason string) (run
 	return running, func() { stop(); end(nil) }
 }
 
-// show is one run of a scene.
-type show struct {
-	Config
-	scene   Scene
-	curtain *Curtain
-	keep    func(context.Context) error // nil: the end is the end
+// newServer returns a server and sets the credentials of its clients. They are separate users, so
+// that a fault can affect one of them.
+func (s *Stage) newServer() (*apiserver.Server, error) {
+	tokens := map[string]apiserver.User{}
+	s.Credentials = map[story.Client]restclient.Credentials{}
+	for who, user := range users {
+		token := string(who) + "-" + rand.Text()
+		tokens[token] = apiserver.User{Name: user, Groups: []string{apiserver.GroupMasters}}
+		var err error
+		if s.Credentials[who], err = credentials.NewToken(token); err != nil {
+			return nil, err
+		}
+	}
+	server, err := apiserver.New(apiserver.Config{TLS: true, Demo: true, Tokens: tokens})
+	if err == nil {
+		s.Faults = server.Faults()
+	}
+	return server, err
+}
+
+// stopServer stops the server and waits two seconds at most for requests in flight.
+func stopServer(server *apiserver.Server) {
+	ending, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_ = server.Stop(ending)
 }
 
 // run plays and draws the scene, then prints the summary and the lesson.
-func (s *show) run(ctx context.Context) error {
+func (s *Stage) run(ctx context.Context) error {
 	printer := story.NewPrinter(s.Out, s.width(), s.Color)
 	stopDrawing := s.draw(printer)
 	defer stopDrawing()
-
-	on, err := s.play(ctx)
-	if on != nil {
-		defer on.Close()
-		defer s.Recorder.Stop("the scene has ended")
-	}
+	defer s.Close()
+	err := s.play(ctx)
 	stopDrawing()
 	if s.live() { // print the beats, since the live picture has gone
 		printer = story.NewPrinter(s.Out, s.width(), s.Color) // the terminal may have been resized
 		printer.Lines(story.Opening(s.Teller.State(), s.width()))
 		printer.Draw(s.Teller.State())
 	}
+	state := s.Teller.State()
 	if ctx.Err() != nil {
-		printer.Lines(story.Sentence(s.say(stopped), s.width()))
+		printer.Lines(story.Sentence(state.Say(stopped), s.width()))
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("the scene failed: %w", err)
 	}
-	printer.Lines(story.Summary(s.Teller.State(), s.width()))
-	printer.Lines(story.Closing(s.Teller.State(), s.scene.LessonOf(s.Gears, s.Lang), s.width()))
+	printer.Lines(story.Summary(state, s.width()))
+	printer.Lines(story.Closing(state, s.scene.LessonOf(s.Gears, s.Lang), s.width()))
 	if s.keep == nil {
 		return nil
 	}
@@ -114,14 +175,8 @@ func (s *show) run(ctx context.Context) error {
 
 const stopped = "Stopped in the middle of the scene. All that it started has shut down; nothing is left behind."
 
-// say returns a text in the language of the story.
-func (s *show) say(text string) string {
-	state := s.Teller.State()
-	return state.Say("%s", text)
-}
-
 // draw starts to show the story, on the whole terminal or with the printer, until stop is called.
-func (s *show) draw(printer *story.Printer) (stop func()) {
+func (s *Stage) draw(printer *story.Printer) (stop func()) {
 	if !s.live() {
 		printer.Lines(story.Opening(s.Teller.State(), s.width()))
 		return story.Run(printer.Draw, s.Teller)
@@ -153,108 +208,38 @@ func (c *Curtain) Fall() {
 }
 
 // live reports whether there is a terminal to draw on.
-func (s *show) live() bool { return s.Size != nil }
-
-// narrowest is the minimum width of lines.
-const narrowest = 20
+func (s *Stage) live() bool { return s.Size != nil }
 
 // width returns the width of printed lines.
-func (s *show) width() int {
-	width := s.Width
+func (s *Stage) width() int {
+	const narrowest = 20
+	width := cmp.Or(s.Width, story.PlainWidth)
 	if s.live() {
 		width = s.Size().Width
-	}
-	if width == 0 {
-		return story.PlainWidth
 	}
 	return max(narrowest, min(width, story.PlainWidth))
 }
 
+// timeout limits the time of a scene in case something is broken.
+const timeout = 2 * time.Minute
+
 var errTooLong = errors.New("it did not end within two minutes; the lines above show how far it got")
 
-// play plays the scene. It returns the stage, if it was opened, with the controller running.
-func (s *show) play(ctx context.Context) (on *Stage, err error) {
+// play opens the stage and plays the scene.
+func (s *Stage) play(ctx context.Context) error {
+	s.held = s.Gates != nil
 	playing := ctx
-	if s.Gates == nil {
+	if !s.held {
 		limited, cancel := context.WithTimeoutCause(ctx, timeout, errTooLong) // only the scene: the controller may run longer
 		defer cancel()
 		playing = limited
 	}
-	if s.live() {
-		s.FillTime = fillTime
+	if err := s.open(ctx); err != nil {
+		return err
 	}
-	if on, err = Open(ctx, s.StageConfig, s.scene.Options); err != nil {
-		return nil, err
-	}
-	err = s.scene.Play(playing, on)
+	err := s.scene.Play(playing, s)
 	if err != nil && context.Cause(playing) != nil {
 		err = context.Cause(playing)
 	}
-	return on, err
-}
-
-// Config configures a demo. Run sets the fields of its stage that are about the server, and the
-// teller. With gates a scene has no time limit.
-type Config struct {
-	StageConfig
-
-	// Scene is the name of the scene; "": Default.
-	Scene string
-	// Lang is the language of what is told; "": English.
-	Lang words.Lang
-
-	// Out is the output. If Size is not nil, Out is a terminal and the scene is drawn live, in
-	// Color.
-	Out   io.Writer
-	Size  func() story.Size
-	Color bool
-	// Width is the width of lines if Size is nil; 0: story.PlainWidth.
-	Width int
-
-	// The next two are for a scene with a server; see Scene.Alone.
-
-	// Started, if not nil, is called when the server has started, before the scene. The text that it
-	// returns becomes a beat.
-	Started func(server *apiserver.Server) (string, error)
-	// Keep, if not nil, is called after the summary, while server and controller run. When it returns,
-	// they stop.
-	Keep func(ctx context.Context, server *apiserver.Server) error
-}
-
-// fillTime is the time to fill the namespace on a terminal, so that the bars can be seen to grow.
-const fillTime = 2 * time.Second
-
-// timeout limits the time of a scene in case something is broken.
-const timeout = 2 * time.Minute
-
-// newServer returns a server and the credentials of its clients. They are separate users, so that a
-// fault can affect one of them.
-func newServer() (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
-	tokens, made := map[string]apiserver.User{}, map[story.Client]restclient.Credentials{}
-	for who, user := range users {
-		token := string(who) + "-" + rand.Text()
-		tokens[token] = apiserver.User{Name: user, Groups: []string{apiserver.GroupMasters}}
-		var err error
-		if made[who], err = credentials.NewToken(token); err != nil {
-			return nil, nil, err
-		}
-	}
-	server, err := apiserver.New(apiserver.Config{TLS: true, Demo: true, Tokens: tokens})
-	return server, made, err
-}
-
-// connection returns the client configuration for a listening server.
-func connection(server *apiserver.Server) restclient.Config {
-	return restclient.Config{
-		Host:  server.URL(),
-		TLS:   restclient.TLS{CAData: server.CertificateAuthority()},
-		Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }, // the server is on this machine
-	}
-}
-
-// stopServer stops the server and waits two seconds at most for requests in flight.
-func stopServer(server *apiserver.Server) {
-	ending, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	_ = server.Stop(ending)
+	return err
 }

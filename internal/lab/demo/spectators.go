@@ -17,11 +17,11 @@ import (
 
 // newInformer returns a recorded informer with gates.
 func newInformer[T informer.Object](
-	resource *restclient.Resource[T], name string, c StageConfig,
+	s *Stage, resource *restclient.Resource[T], name string,
 ) *informer.SharedIndexInformer[T] {
-	r := c.Recorder
-	source, config := gate.HoldInformer(c.Gates, informer.ListerWatcher[T](resource), informer.Config[T]{
-		Name: name, Gears: gears.Informer[T](c.Gears),
+	r := s.Recorder
+	source, config := gate.HoldInformer(s.Gates, informer.ListerWatcher[T](resource), informer.Config[T]{
+		Name: name, Gears: gears.Informer[T](s.Gears),
 		Reflector:  reflector.Config[T]{Trace: r.Reflector(name)},
 		QueueTrace: trace.FIFO[T](r, name), StoreTrace: r.Store(name), Trace: r.Informer(name),
 	})

@@ -1,12 +1,14 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
 
 	"orrery/controller/gears"
 	"orrery/informer"
+	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -17,11 +19,20 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// Stage is the controller, the spectators and the script, all connected to one API server. [Open]
-// returns one.
+// Stage is the controller, the spectators and the script of one run of a scene, all connected to
+// one API server.
 type Stage struct {
-	// Immutable.
-	StageConfig
+	// Immutable once the stage is open.
+	Config
+	Teller  *story.Teller
+	scene   Scene
+	curtain *Curtain
+	keep    func(context.Context) error // nil: the end is the end
+
+	Server      restclient.Config
+	Credentials map[story.Client]restclient.Credentials
+	Faults      *faults.Set // of the server
+
 	script     *restclient.Client
 	controller *restclient.Client
 	clients    []*restclient.Client // all that end with the stage
@@ -36,8 +47,6 @@ type Stage struct {
 	// stage.
 	configMaps *metadataInformer
 	gateway    gateway
-	// endRecording ends the stage's own recorder.
-	endRecording func(reason string)
 
 	controllers, informers sync.WaitGroup
 }
@@ -56,38 +65,45 @@ type Options struct {
 	Reported, Follow []string
 }
 
-// Open creates the CRD and starts spectators and controller; on a bare stage it only makes clients,
-// and for Alone not even these. The caller must call Close. Everything also ends with ctx.
-func Open(ctx context.Context, config StageConfig, options Options) (*Stage, error) {
-	if config.Objects == 0 {
-		config.Objects = DefaultObjects
-	}
+// Namespace is the name of the namespace of every scene.
+const Namespace = "shop"
+
+// The clients' user names, by which faults select them.
+const (
+	controllerUser = "system:serviceaccount:kube-system:namespace-controller"
+	spectatorsUser = "spectators"
+)
+
+var users = map[story.Client]string{
+	story.Controller: controllerUser, story.Spectators: spectatorsUser, story.Script: "script",
+}
+
+func newStage(config Config, scene Scene, curtain *Curtain) *Stage {
+	config.Objects = cmp.Or(config.Objects, DefaultObjects)
 	if config.NewQueue == nil {
 		config.NewQueue = config.Gears.NewQueue
 	}
 	s := &Stage{
-		StageConfig: config, numbers: numbers(config.Objects), held: config.Gates != nil,
-		endRecording: func(string) {},
+		Config: config, Teller: scene.Story(config.Lang), scene: scene, curtain: curtain,
+		numbers: numbers(config.Objects),
 	}
-	s.informing, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	s.working, s.halt = context.WithCancel(ctx)
-	if options.Alone {
-		return s, nil
-	}
-	if err := s.open(ctx, options); err != nil {
-		s.Close()
-		return nil, err
-	}
-	return s, nil
+	s.informing, s.stop = context.WithCancel(context.Background())
+	return s
 }
 
-func (s *Stage) open(ctx context.Context, options Options) error {
+// open creates the CRD and starts spectators and controller; on a bare stage it only makes clients,
+// and for Alone not even these. The caller must call Close. Everything also ends with ctx.
+func (s *Stage) open(ctx context.Context) error {
+	options := s.scene.Options
+	s.working, s.halt = context.WithCancel(ctx)
+	if options.Alone {
+		return nil
+	}
+	var err error
 	if s.Recorder == nil {
-		recorder, err := trace.Start(trace.Config{})
-		if err != nil {
+		if s.Recorder, err = trace.Start(trace.Config{}); err != nil {
 			return err
 		}
-		s.Recorder, s.endRecording = recorder, recorder.Stop
 	}
 	s.Teller.Follow(s.Recorder)
 	s.Teller.Update(func(state *story.State) {
@@ -96,7 +112,6 @@ func (s *Stage) open(ctx context.Context, options Options) error {
 			state.Reported[name] = true
 		}
 	})
-	var err error
 	if s.script, err = s.newClient(story.Script, s.Server, nil); err != nil {
 		return err
 	}
@@ -124,6 +139,41 @@ func (s *Stage) open(ctx context.Context, options Options) error {
 	return s.startController(ctx)
 }
 
+// newClient returns a client of a server whose requests are counted. more is another trace, or nil.
+// The client ends with the stage.
+func (s *Stage) newClient(
+	who story.Client, server restclient.Config, more *restclient.Trace,
+) (*restclient.Client, error) {
+	server.Credentials = s.Credentials[who]
+	server.QPS = -1
+	server.Codec = s.Gears.Codec()
+	server.UserAgent = "orrery-demo/" + string(who)
+	server.Trace = more
+	if who == story.Controller {
+		server.Trace = &restclient.Trace{Retry: func(info restclient.RequestInfo, wait time.Duration, err error) {
+			s.Tell(story.Deleter, "%s %s is retried in %v: %v", info.Method, info.Path, wait, err)
+		}}
+	}
+	if who != story.Script { // the script is outside of the recorded process
+		server.Trace = restclient.JoinTraces(server.Trace, s.Recorder.Requests())
+		server = gate.HoldRequests(s.Gates, server)
+	}
+	client, err := restclient.New(server)
+	if err == nil {
+		s.clients = append(s.clients, client)
+	}
+	return client, err
+}
+
+// passTimeout is the time limit of a pass; none with gates, where a pass may wait as long as a
+// reader looks.
+func (s *Stage) passTimeout() time.Duration {
+	if s.Gates == nil {
+		return 0 // the default
+	}
+	return -1
+}
+
 // startSpectators starts a metadata-only informer for each type of the content, and waits for their
 // first lists.
 func (s *Stage) startSpectators(ctx context.Context) error {
@@ -134,7 +184,7 @@ func (s *Stage) startSpectators(ctx context.Context) error {
 	var handlers []informer.Syncer
 	for _, k := range content {
 		name := k.Resource
-		made := newInformer(restclient.Metadata(client, k.gvr(), Namespace), name, s.StageConfig)
+		made := newInformer(s, restclient.Metadata(client, k.gvr(), Namespace), name)
 		handler, err := made.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: QuickHandler})
 		if err != nil {
 			return err
@@ -164,7 +214,7 @@ func (s *Stage) startController(ctx context.Context) error {
 	}
 	s.controller = client
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	namespaceInformer := newInformer(namespaces, "namespaces", s.StageConfig)
+	namespaceInformer := newInformer(s, namespaces, "namespaces")
 	hooks := s.Recorder.Namespaces()
 	newDeleter := gears.Choose(s.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
 	controller, err := nsctl.NewController(nsctl.Config{
@@ -178,7 +228,7 @@ func (s *Stage) startController(ctx context.Context) error {
 		}),
 		Workers:      Workers,
 		DrainTimeout: time.Second,
-		PassTimeout:  s.StageConfig.passTimeout(),
+		PassTimeout:  s.passTimeout(),
 		NewQueue:     gate.HoldQueue(s.Gates, story.NamespaceQueue, s.NewQueue),
 		QueueTrace:   s.Recorder.Queue(story.NamespaceQueue),
 		Trace:        hooks,
@@ -205,15 +255,17 @@ func (s *Stage) startController(ctx context.Context) error {
 // that you can follow.
 const typesAtATime = 2
 
-// Close stops the controller and then the informers, whose stores the controller reads until it
-// ends, and waits for both.
+// Close ends the recording, stops the controller and then the informers, whose stores the
+// controller reads until it ends, and waits for both.
 func (s *Stage) Close() {
-	s.halt()
+	s.Recorder.Stop("the scene has ended")
+	if s.halt != nil {
+		s.halt()
+	}
 	s.controllers.Wait()
 	s.stop()
 	s.informers.Wait()
 	for _, client := range s.clients {
 		client.Close()
 	}
-	s.endRecording("the scene has ended")
 }

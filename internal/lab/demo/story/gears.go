@@ -26,11 +26,15 @@ type Gears struct {
 	Adds, Coalesced, Retries, Ready, Later int
 	// Workers
 	Workers, Busy, Passes, Conflicts int
+	// Requests that were answered, or have failed.
+	Requests, Failed int
 }
 
 // sum counts what the run has done.
 func (s *State) sum() {
-	g := Gears{Workers: s.Gears.Workers}
+	g := Gears{
+		Workers: s.Gears.Workers, Requests: int(s.Run.Requests.Done), Failed: int(s.Run.Requests.Failed),
+	}
 	for _, i := range s.Run.Informers {
 		r, f := i.Reflector, i.FIFO
 		g.Lists += int(r.Lists)

@@ -150,10 +150,6 @@ func (p *page) gears() []Line {
 	workers := gear("Workers", "")
 	workers = append(workers, Span{Warm, strings.Repeat("●", busy)}, Span{Faint, strings.Repeat("○", marks-busy)},
 		Span{Plain, p.s.Say(" %d busy, pass %d", g.Busy, g.Passes)})
-	requests := 0
-	for _, n := range p.s.Requests[Controller] {
-		requests += n
-	}
 	conditions := inked(Faint, p.s.Say(" conditions with status True:"))
 	if len(p.s.Namespace.Conditions) == 0 {
 		conditions = append(conditions, Span{Faint, p.s.Say(" none")})
@@ -165,7 +161,7 @@ func (p *page) gears() []Line {
 		gear("Handlers", p.s.Say("%d calls", g.Calls)),
 		gear("Queue", p.s.Say("%d added, %d ready%s", g.Adds, g.Ready, later)),
 		workers,
-		gear("Requests", p.s.Say("%d by the controller", requests)),
+		gear("Requests", p.s.Say("%d answered", g.Requests)),
 		conditions,
 	}
 	for _, condition := range p.s.Namespace.Conditions {

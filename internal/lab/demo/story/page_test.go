@@ -20,7 +20,7 @@ import (
 // "opening", "summary" and "closing" draw.
 func TestPictures(t *testing.T) {
 	datadriven.Walk(t, "testdata/pictures", func(t *testing.T, path string) {
-		state := story.State{Requests: map[story.Client]map[string]int{}}
+		state := story.State{}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "story":
@@ -111,10 +111,8 @@ func apply(t *testing.T, s *story.State, line string) {
 	case "gears":
 		s.Gears = story.Gears{Lists: 11, Watches: 11, Events: integer(t, fields[0]), Deltas: integer(t, fields[0]) + 12, Pops: integer(t, fields[0]),
 			Objects: integer(t, fields[1]), Calls: integer(t, fields[0]), MostDepth: 31, Workers: 10, Passes: 2,
-			Adds:  2,
+			Adds: 2, Requests: 33, Failed: 1,
 			Ready: integer(t, fields[2]), Busy: integer(t, fields[3]), Later: integer(t, fields[4])}
-	case "requests":
-		s.Requests[story.Client(fields[0])] = map[string]int{fields[1]: integer(t, fields[2]), "watch": 1}
 	case "tell":
 		who, what, _ := strings.Cut(rest, " ")
 		s.Tell(story.Who(who), "%s", what)
@@ -159,7 +157,7 @@ func anyState() *rapid.Generator[story.State] {
 	return rapid.Custom(func(t *rapid.T) story.State {
 		anyText := rapid.StringN(0, 200, 400)
 		words := func(label string) string { return strings.ToValidUTF8(anyText.Draw(t, label), "?") }
-		s := story.State{Scene: "delete", Happens: "Something happens.", Look: "Look at it.", Requests: map[story.Client]map[string]int{}}
+		s := story.State{Scene: "delete", Happens: "Something happens.", Look: "Look at it."}
 		s.Alone = rapid.Bool().Draw(t, "alone")
 		for i := range rapid.IntRange(0, 12).Draw(t, "rows") {
 			s.Show("row"+strconv.Itoa(i), "%s", words("row"))

@@ -23,7 +23,6 @@
 package story
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -74,10 +73,7 @@ type State struct {
 
 	// Stages are the stages in order. The last one is running unless the scene is over.
 	Stages []Stage
-	// Requests counts requests by client and verb.
-	Requests map[Client]map[string]int
-
-	Beats []Beat
+	Beats  []Beat
 }
 
 // Namespace is the namespace of the story, as its informer knows it.
@@ -144,11 +140,6 @@ func (s State) clone() State {
 	s.Types = slices.Clone(s.Types)
 	s.Lines = slices.Clone(s.Lines)
 	s.Stages = slices.Clone(s.Stages)
-	requests := make(map[Client]map[string]int, len(s.Requests))
-	for client, verbs := range s.Requests {
-		requests[client] = maps.Clone(verbs)
-	}
-	s.Requests = requests
 	s.Beats = slices.Clip(s.Beats) // later beats go to another array
 	return s
 }

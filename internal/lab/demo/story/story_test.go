@@ -74,7 +74,6 @@ func TestStages(t *testing.T) {
 func TestStatesAreCopies(t *testing.T) {
 	teller := story.New("", "", "")
 	change := func(s *story.State) {
-		s.Requests[story.Script] = map[string]int{"get": 1}
 		s.Types = append(s.Types, story.Type{Name: "pods", Left: 1})
 		s.Lines = append(s.Lines, story.Type{Name: "waits", Left: 1})
 		s.Namespace.Conditions = append(s.Namespace.Conditions, story.Condition{Type: "A"})
@@ -84,13 +83,11 @@ func TestStatesAreCopies(t *testing.T) {
 	teller.Update(change)
 	before := teller.State()
 	teller.Update(func(s *story.State) {
-		s.Requests[story.Script]["get"]++
 		s.Types[0].Left, s.Lines[0].Left = 2, 2
 		s.Namespace.Conditions[0].Type, s.Namespace.Finalizers[0] = "B", "b"
 		s.End("")
 		s.Tell(story.You, "more")
 	})
-	assert.Equal(t, map[string]int{"get": 1}, before.Requests[story.Script])
 	assert.Equal(t, 1, before.Types[0].Left+before.Lines[0].Left-1)
 	assert.Equal(t, "A a", before.Namespace.Conditions[0].Type+" "+before.Namespace.Finalizers[0])
 	assert.Zero(t, before.Stages[0].Took)

@@ -2,8 +2,6 @@ package story
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 )
@@ -16,25 +14,16 @@ func Opening(s State, width int) []Line {
 	return append(lines, nil)
 }
 
-// Summary draws the time of each stage, the counters of each gear, and the requests. A scene on
-// single gears has figures in place of the counters, and has requests only if it has a server.
+// Summary draws the time of each stage, and the counters of each gear. A scene on single gears has
+// figures in place of the counters.
 func Summary(s State, width int) []Line {
 	lines := []Line{nil, inked(Strong, s.Say("Where the time went"))}
 	lines = append(lines, stages(s, width)...)
+	name, rows := "What went through the gears", counts
 	if s.Alone {
-		if measured := figures(s, width); len(measured) > 0 {
-			lines = append(append(lines, nil, inked(Strong, s.Say("What was measured"))), measured...)
-		}
-		if len(s.Requests) == 0 {
-			return lines
-		}
-	} else {
-		lines = append(lines, nil, inked(Strong, s.Say("What went through the gears")))
-		lines = append(lines, counts(s, width)...)
+		name, rows = "What was measured", figures
 	}
-	lines = append(lines, nil, inked(Strong, s.Say("Requests by verb")))
-	lines = append(lines, requests(s, width)...)
-	return lines
+	return append(append(lines, nil, inked(Strong, s.Say(name))), rows(s, width)...)
 }
 
 // Lesson is what was learnt in a scene.
@@ -128,32 +117,9 @@ func counts(s State, width int) []Line {
 	for _, row := range [][2]string{
 		{"reflectors", reflectors}, {"deltafifos", fifos}, {"handlers", s.Say("%d call[s]", g.Calls)},
 		{"queue", queue}, {"workers", workers},
+		{"requests", s.Say("%d answered, %d failed", g.Requests, g.Failed)},
 	} {
 		lines = append(lines, paragraph(fmt.Sprintf("  %-12s", row[0]), row[1], width)...)
-	}
-	return lines
-}
-
-// requests draws the number of requests by client and verb, the verbs in the order of an object's
-// life.
-func requests(s State, width int) []Line {
-	verbs := []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
-	var lines []Line
-	for _, client := range []Client{Controller, Spectators, Script} {
-		counted := maps.Clone(s.Requests[client])
-		var parts []string
-		for _, verb := range verbs {
-			if n := counted[verb]; n > 0 {
-				parts = append(parts, fmt.Sprintf("%d %s", n, verb))
-			}
-			delete(counted, verb)
-		}
-		for _, verb := range slices.Sorted(maps.Keys(counted)) {
-			parts = append(parts, fmt.Sprintf("%d %s", counted[verb], verb))
-		}
-		if len(parts) > 0 {
-			lines = append(lines, paragraph(fmt.Sprintf("  %-12s", client), strings.Join(parts, ", "), width)...)
-		}
 	}
 	return lines
 }
