@@ -114,18 +114,18 @@ func playStoreDecides(on *Stage, ctx context.Context) error {
 	)(on, ctx)
 }
 
-// stepThrough shows a reader of the view what the second list brings, one object at a time, until
-// the handlers have had their calls: the gate G3 holds what is stored and not distributed.
+// stepThrough shows a reader of the view what the second list brings, one call at a time: the gate
+// G4 holds each call of a handler when the store has its object.
 func stepThrough(calls int64) step {
 	return func(on *Stage, ctx context.Context) error {
 		if on.Guide == nil {
 			return nil
 		}
-		on.Guide.Chapter("g3")
-		on.Gates.Close(gate.G3, gate.Condition{})
-		defer on.Gates.Open(gate.G3)
+		on.Guide.Chapter("calls")
+		on.Gates.Close(gate.G4, gate.Condition{})
+		defer on.Gates.Open(gate.G4)
 		return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (over bool, _ error) {
-			on.Gates.Step(gate.G3)
+			on.Gates.Step(gate.G4)
 			on.Teller.Update(func(s *story.State) { over = handled(s.Run) >= calls })
 			return over, nil
 		})

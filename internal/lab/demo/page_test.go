@@ -200,9 +200,9 @@ func moment(lines []line, asked int) int {
 }
 
 // A live scene waits for the reader's choice in the page, and then goes on to its answer, with the
-// gate G3 closed.
+// gate G4 closed.
 func TestScenesLive(t *testing.T) {
-	const chapter = "The gate G3 holds each object when the store has it"
+	const chapter = "The gate G4 holds each call of a handler when the store has its object"
 	const wrong = "The answer is OnUpdate · OnAdd, not OnUpdate · OnUpdate"
 	const name = "store-decides"
 	set, err := gears.Parse(gears.Fast)

@@ -21,7 +21,7 @@ var errorsScene = Scene{
 	Name: "errors",
 	Options: Options{
 		Bare:   true,
-		Unused: []gate.ID{gate.G1, gate.G2, gate.G3, gate.G4}, // it is about requests
+		Unused: []gate.ID{gate.G2, gate.G4}, // it is about requests
 		Follow: []string{"restclient.requestDone"},
 	},
 	play: playErrors,
@@ -175,7 +175,7 @@ var twoWaysOf410 = Scene{
 	Name: "two-ways-of-410",
 	Options: Options{
 		Bare:   true,
-		Unused: []gate.ID{gate.G1, gate.G3, gate.G4}, // lists only, and no handler
+		Unused: []gate.ID{gate.G4}, // there is no handler
 		Follow: []string{"restclient.requestDone"},
 	},
 	play: playTwoWaysOf410,

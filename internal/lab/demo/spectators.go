@@ -20,12 +20,12 @@ func newInformer[T informer.Object](
 	s *Stage, resource *restclient.Resource[T], name string,
 ) *informer.SharedIndexInformer[T] {
 	r := s.Recorder
-	source, config := gate.HoldInformer(s.Gates, informer.ListerWatcher[T](resource), informer.Config[T]{
+	config := gate.HoldInformer(s.Gates, informer.Config[T]{
 		Name: name, Gears: gears.Informer[T](s.Gears),
 		Reflector:  reflector.Config[T]{Trace: r.Reflector(name)},
 		QueueTrace: trace.FIFO[T](r, name), StoreTrace: r.Store(name), Trace: r.Informer(name),
 	})
-	return informer.NewSharedIndexInformer(source, config)
+	return informer.NewSharedIndexInformer(informer.ListerWatcher[T](resource), config)
 }
 
 // metadataInformer is an informer that knows the metadata of its objects.

@@ -28,7 +28,7 @@ var fieldNames = []string{"key", "gear", "event", "verb", "resource", "handler",
 
 // gearOf has the packages in which items wait.
 var gearOf = map[ID]string{
-	G1: "reflector", G2: "deltafifo", G3: "informer", G4: "informer", G5: "queue", G6: "restclient", G7: "queue",
+	G2: "deltafifo", G4: "informer", G5: "queue", G6: "restclient", G7: "queue",
 }
 
 // fields returns what conditions can name, "" for what the item does not have.

@@ -3,9 +3,7 @@
 // on: timers, producers, other gates. Hooks cannot be gates, because some of them run under locks.
 //
 //	gate  holds                              decorates
-//	G1    a decoded watch event              reflector.ListerWatcher
 //	G2    the next pop of the delta queue    the informer's queue, which pops one key at a time then
-//	G3    what is stored, not distributed    the informer's processor
 //	G4    a handler call                     the handler, by informer.Config.WrapHandler
 //	G5    a key for a worker, after Get      the work queue
 //	G6    a request about a resource         the transport of a client
@@ -21,10 +19,8 @@
 // the scene's.
 //
 // No lock of a gear is held while an item waits, with any form of the gears, and its producers
-// never wait. The textbook's processor distributes under the informer's lock: G3 keeps what it is
-// given, and passes it on when the informer has left that lock. A gate passes items in their order.
-// Gates open for good when the run's context ends, and an item stops waiting when what it belongs
-// to ends: its watch, its informer, its queue, its request.
+// never wait. A gate passes items in their order. Gates open for good when the run's context ends,
+// and an item stops waiting when what it belongs to ends: its informer, its queue, its request.
 //
 // What a script or a page does to the gates is an input of the recording, which also has lab.held
 // for each item that waits, lab.stepped for each that goes on alone, and lab.released for each gate
@@ -43,11 +39,9 @@ import (
 // ID is the name of a gate.
 type ID string
 
-// The gates, in the order of the pipeline.
+// The gates, in the order of the pipeline. G1 and G3 are gates of older recordings.
 const (
-	G1 ID = "G1" // a decoded watch event
 	G2 ID = "G2" // the next pop
-	G3 ID = "G3" // stored, not distributed
 	G4 ID = "G4" // a handler call
 	G5 ID = "G5" // a key for a worker
 	G6 ID = "G6" // a request
@@ -55,13 +49,13 @@ const (
 )
 
 // IDs returns the names of all gates.
-func IDs() []ID { return []ID{G1, G2, G3, G4, G5, G6, G7} }
+func IDs() []ID { return []ID{G2, G4, G5, G6, G7} }
 
 // Item is what waits at a gate. Fields that a gate does not know are empty.
 type Item struct {
 	Gate     ID
 	Key      string
-	Event    string // G1: ADDED, MODIFIED, DELETED; G3, G4: add, update, delete
+	Event    string // G4: add, update, delete
 	Verb     string // G6
 	Resource string // the name of the informer or work queue; G6: kubectl's name of the resource
 	Handler  string // G4: its name

@@ -5,10 +5,10 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/informer"
-	"orrery/restclient/api"
+	"orrery/internal/observe/trace"
 )
 
-// line is what the decorators of one informer, queue or watch share: items stop waiting when it
+// line is what the decorators of one informer or queue share: items stop waiting when it
 // ends.
 type line struct {
 	gates *Gates
@@ -29,73 +29,93 @@ func (l *line) hold(item Item) {
 	_ = l.gates.Wait(l.ctx, item) // what the item belongs to notices the end of its context itself
 }
 
-// HoldInformer returns the source and the configuration of an informer with gates: G1 at decoded
-// watch events, G2 before pops, G3 before the distribution, G4 before handler calls. config.Name
-// names the informer in items. The watch has no time limit for silence, so nobody asks the source
-// whether it has a keepalive.
-func HoldInformer[T informer.Object](
-	g *Gates, source informer.ListerWatcher[T], config informer.Config[T],
-) (informer.ListerWatcher[T], informer.Config[T]) {
+// HoldInformer returns the configuration of an informer with gates: G2 before pops, G4 before
+// handler calls. config.Name names the informer in items. Its lists and a silent watch have no time
+// limit: their requests may wait at G6.
+func HoldInformer[T informer.Object](g *Gates, config informer.Config[T]) informer.Config[T] {
 	if g == nil {
-		return source, config
+		return config
 	}
 	l := newLine(context.Background(), g, config.Name)
 	config.Gears = config.Gears.WithDefaults()
-	newQueue, newProcessor, wrapped, trace := config.Gears.NewQueue, config.Gears.NewProcessor, config.WrapHandler, config.Trace
+	newQueue, wrapped := config.Gears.NewQueue, config.WrapHandler
 	config.Reflector.IdleTimeout, config.Reflector.ListTimeout = -1, -1
 	config.Gears.NewQueue = func(c deltafifo.Config[T]) informer.Queue[T] { return holdPops(l, newQueue, c) }
-	config.Gears.NewProcessor = func() informer.Processor[T] { return holdDistribution(l, newProcessor(), trace) }
 	config.WrapHandler = func(name string, h informer.ResourceEventHandler[T]) informer.ResourceEventHandler[T] {
 		if wrapped != nil {
 			h = wrapped(name, h)
 		}
 		return heldHandler[T]{l, name, h}
 	}
-	g.wire(G1, G2, G3, G4)
-	return heldSource[T]{source, l}, config
+	g.wire(G2, G4)
+	return config
 }
 
-// heldSource is a ListerWatcher whose watch events wait at G1.
-type heldSource[T informer.Object] struct {
-	informer.ListerWatcher[T]
+// popHolder is an informer's queue whose pops wait at G2. It has no PopBatch, so the informer pops
+// one key at a time.
+type popHolder[T informer.Object] struct {
+	informer.Queue[T]
 	*line
+	grown chan struct{} // has an entry when something was queued
 }
 
-func (s heldSource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
-	w, err := s.ListerWatcher.Watch(ctx, opts)
-	if err != nil {
-		return nil, err
+func holdPops[T informer.Object](
+	l *line, newQueue func(deltafifo.Config[T]) informer.Queue[T], config deltafifo.Config[T],
+) informer.Queue[T] {
+	p := &popHolder[T]{line: l, grown: make(chan struct{}, 1)}
+	config.Trace = deltafifo.JoinTraces(config.Trace, &deltafifo.Trace[T]{
+		Queued:   func(string, deltafifo.Delta[T], int) { p.signal() },
+		Replaced: func(string, int, int, int) { p.signal() },
+		Resynced: func(int, int, int) { p.signal() },
+	})
+	p.Queue = newQueue(config)
+	return p
+}
+
+func (p *popHolder[T]) signal() {
+	select {
+	case p.grown <- struct{}{}:
+	default:
 	}
-	return &heldWatcher[T]{Watcher: w, line: newLine(ctx, s.gates, s.name), initial: opts.SendInitialEvents}, nil
 }
 
-// heldWatcher holds decoded changes at G1. Bookmarks, errors and the initial events of a streaming
-// list pass there.
-type heldWatcher[T informer.Object] struct {
-	api.Watcher[T]
-	*line
-	initial bool // used by the one reader
+// Close ends everything that waits in the informer.
+func (p *popHolder[T]) Close() {
+	p.end()
+	p.Queue.Close()
 }
 
-func (w *heldWatcher[T]) Next() (api.WatchEvent[T], error) {
-	event, err := w.Watcher.Next()
-	if err != nil {
-		return event, err
+// Bookmark passes the position on, see reflector.Bookmarker.
+func (p *popHolder[T]) Bookmark(resourceVersion string) {
+	if q, ok := p.Queue.(interface{ Bookmark(resourceVersion string) }); ok {
+		q.Bookmark(resourceVersion)
+		p.signal()
 	}
-	switch event.Type {
-	case api.WatchAdded, api.WatchModified, api.WatchDeleted:
-		if !w.initial {
-			w.hold(Item{Gate: G1, Key: keyOf(event.Object), Event: string(event.Type)})
+}
+
+// Pop waits for a key outside of the queue: a Pop that waits inside would take the next key
+// although the gate was closed in the meantime.
+func (p *popHolder[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (deltafifo.Deltas[T], error) {
+	for p.Queue.Len() == 0 && p.ctx.Err() == nil {
+		select {
+		case <-p.grown:
+		case <-p.ctx.Done():
 		}
-	case api.WatchBookmark:
-		w.initial = w.initial && !event.InitialEventsEnd
 	}
-	return event, nil
+	if p.ctx.Err() == nil && p.gates.holds(G2) {
+		if waiting := p.Queue.Snapshot().Waiting; len(waiting) > 0 {
+			p.hold(Item{Gate: G2, Key: waiting[0].Key, Deltas: lettersOf(waiting[0].Types)})
+		}
+	}
+	return p.Queue.Pop(process)
 }
 
-func (w *heldWatcher[T]) Stop() {
-	w.end()
-	w.Watcher.Stop()
+// lettersOf returns the letter of each type, as a recording has it.
+func lettersOf(types []deltafifo.DeltaType) (letters string) {
+	for _, t := range types {
+		letters += trace.Letter(t)
+	}
+	return letters
 }
 
 func keyOf[T informer.Object](object T) string {

@@ -3,7 +3,6 @@ package gate_test
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,9 +32,6 @@ type pipeline struct {
 	queue    informer.Queue[namespace] // without a gate
 	cancel   context.CancelFunc
 	ended    chan struct{}
-	handled  *informer.Registration // of its one handler
-
-	distributed atomic.Int32 // calls of the hook
 
 	mu    sync.Mutex
 	calls []string // guarded by mu
@@ -64,14 +60,13 @@ func newPipeline(t *testing.T, set gears.Set) *pipeline {
 		return p.queue
 	}
 	const name = "namespaces"
-	count := &informer.Trace{Distributed: func(informer.EventInfo, int) { p.distributed.Add(1) }}
 	plain := informer.Config[namespace]{
-		Name: name, Gears: chosen, Trace: informer.JoinTraces(p.recorder.Informer(name), count),
+		Name: name, Gears: chosen, Trace: p.recorder.Informer(name),
 		QueueTrace: trace.FIFO[namespace](p.recorder, name), StoreTrace: p.recorder.Store(name),
 	}
-	source, config := gate.HoldInformer(p.gates, informer.ListerWatcher[namespace](p.source), plain)
-	p.SharedIndexInformer = informer.NewSharedIndexInformer(source, config)
-	p.handled, err = p.AddEventHandler(p.handler())
+	config := gate.HoldInformer(p.gates, plain)
+	p.SharedIndexInformer = informer.NewSharedIndexInformer(informer.ListerWatcher[namespace](p.source), config)
+	_, err = p.AddEventHandler(p.handler())
 	require.NoError(t, err)
 	p.source.Add(informertest.Namespace("old"))
 	go func() {
@@ -150,7 +145,7 @@ func condition(t *testing.T, text string) gate.Condition {
 }
 
 // pipelineGates are the gates between the server and a handler.
-var pipelineGates = []gate.ID{gate.G1, gate.G2, gate.G3, gate.G4}
+var pipelineGates = []gate.ID{gate.G2, gate.G4}
 
 func TestGatesOfAnInformer(t *testing.T) {
 	for _, id := range pipelineGates {
@@ -163,7 +158,7 @@ func TestGatesOfAnInformer(t *testing.T) {
 				assert.Empty(p.t, p.took())
 				assert.Equal(p.t, []string{"a"}, keys(p.gates, id), "the first waits, and the rest behind it")
 				_, stored := p.GetIndexer().GetByKey("a")
-				assert.Equal(p.t, id == gate.G3 || id == gate.G4, stored)
+				assert.Equal(p.t, id == gate.G4, stored)
 				assert.Equal(p.t, []string{"a"}, p.recorder.State().Lab.Held[string(id)])
 
 				item, ok := p.gates.Step(id)
@@ -232,141 +227,4 @@ func TestGatesHoldNoLockOfAnInformer(t *testing.T) {
 			})
 		})
 	}
-}
-
-// What is stored and not distributed has its effect in the initial content of a new handler.
-func TestGatesDoNotDoubleEventsForANewHandler(t *testing.T) {
-	inPipeline(t, func(p *pipeline) {
-		p.gates.Close(gate.G3, gate.Condition{})
-		p.source.Add(informertest.Namespace("a"))
-		require.Empty(p.t, p.took())
-		late := &pipeline{t: p.t}
-		registration, err := p.AddEventHandler(late.handler())
-		require.NoError(p.t, err)
-		assert.ElementsMatch(p.t, []string{"add a", "add old"}, late.took())
-		assert.Equal(p.t, []string{"add a"}, p.took(), "it goes on to the others")
-		assert.Empty(p.t, keys(p.gates, gate.G3))
-		assert.Empty(p.t, p.recorder.State().Lab.Held)
-
-		p.source.Modify(informertest.Namespace("a"))
-		require.Empty(p.t, p.took())
-		answers(p.t, "the removal", func() { assert.NoError(p.t, p.RemoveEventHandler(registration)) })
-	})
-}
-
-// The recording says distributed when it is true.
-func TestGatesRecordTheDistributionBehindG3(t *testing.T) {
-	inPipeline(t, func(p *pipeline) {
-		before := p.distributed.Load()
-		p.gates.Close(gate.G3, gate.Condition{})
-		p.source.Add(informertest.Namespace("a"))
-		p.took()
-		assert.Equal(p.t, before, p.distributed.Load())
-		p.gates.Step(gate.G3)
-		p.took()
-		assert.Equal(p.t, before+1, p.distributed.Load())
-	})
-}
-
-// Without a handler, nothing waits to be distributed.
-func TestGatesHoldNothingForHandlersThatAreGone(t *testing.T) {
-	inPipeline(t, func(p *pipeline) {
-		require.NoError(p.t, p.RemoveEventHandler(p.handled))
-		p.took()
-		p.gates.Close(gate.G3, gate.Condition{})
-		p.source.Add(informertest.Namespace("a"))
-		p.took()
-		assert.Empty(p.t, p.gates.Waiting(gate.G3))
-	})
-}
-
-// A handler has synced when it has received the initial list, also what waited at G3.
-func TestGatesHoldTheEndOfTheInitialListBehindIt(t *testing.T) {
-	forms(t, func(t *testing.T, set gears.Set) {
-		gates := gate.New(t.Context(), nil)
-		gates.Close(gate.G3, gate.Condition{})
-		source := informertest.NewNamespaceSource()
-		source.Add(informertest.Namespace("a"))
-		held, config := gate.HoldInformer(gates, informer.ListerWatcher[namespace](source),
-			informer.Config[namespace]{Name: "namespaces", Gears: gears.Informer[namespace](set)})
-		made, p := informer.NewSharedIndexInformer(held, config), &pipeline{t: t, ended: make(chan struct{})}
-		handled, err := made.AddEventHandler(p.handler())
-		require.NoError(t, err)
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() { defer close(p.ended); _ = made.Run(ctx) }()
-		assert.Empty(t, p.took())
-		assert.False(t, handled.HasSynced(), "the initial list waits at G3, so the handler has not synced")
-		gates.Open(gate.G3)
-		assert.Equal(t, []string{"add a"}, p.took())
-		assert.True(t, handled.HasSynced())
-		cancel()
-		<-p.ended
-	})
-}
-
-// A resync that is stored and not distributed goes to those that were due for it, not to those that
-// the next one is for.
-func TestGatesKeepAResyncForItsHandlers(t *testing.T) {
-	forms(t, func(t *testing.T, set gears.Set) {
-		gates := gate.New(t.Context(), nil)
-		source := informertest.NewNamespaceSource()
-		source.Add(informertest.Namespace("a"))
-		held, config := gate.HoldInformer(gates, informer.ListerWatcher[namespace](source),
-			informer.Config[namespace]{Name: "namespaces", Gears: gears.Informer[namespace](set), ResyncPeriod: time.Hour})
-		made := informer.NewSharedIndexInformer(held, config)
-		often, seldom := &pipeline{t: t}, &pipeline{t: t}
-		for p, period := range map[*pipeline]time.Duration{often: time.Minute, seldom: 90 * time.Second} {
-			_, err := made.AddEventHandlerWithOptions(p.handler(), informer.HandlerOptions{ResyncPeriod: period})
-			require.NoError(t, err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- made.Run(ctx) }()
-		assert.Equal(t, []string{"add a"}, often.took())
-		assert.Equal(t, []string{"add a"}, seldom.took())
-		gates.Close(gate.G3, gate.Condition{})
-		time.Sleep(time.Minute + time.Second)
-		assert.Empty(t, often.took())
-		time.Sleep(time.Minute) // now the other handler is due, too
-		gates.Open(gate.G3)
-		assert.Equal(t, []string{"update a"}, often.took())
-		assert.Empty(t, seldom.took())
-		time.Sleep(time.Minute)
-		assert.Equal(t, []string{"update a"}, seldom.took(), "its resync is only late")
-		cancel()
-		assert.NoError(t, <-ended)
-	})
-}
-
-// Initial events, bookmarks and the end of a watch pass G1.
-func TestGatesHoldOnlyChangesAtG1(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		source := informertest.NewNamespaceSource()
-		source.Add(informertest.Namespace("old"))
-		source.SetStreamingList(informertest.StreamingSupported)
-		gates := gate.New(t.Context(), nil)
-		gates.Close(gate.G1, gate.Condition{})
-		held, _ := gate.HoldInformer(gates, informer.ListerWatcher[namespace](source),
-			informer.Config[namespace]{Name: "namespaces"})
-		w, err := held.Watch(t.Context(), api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, AllowWatchBookmarks: true})
-		require.NoError(t, err)
-		next := func() (e api.WatchEvent[namespace]) {
-			answers(t, "Next", func() { e, err = w.Next() })
-			require.NoError(t, err)
-			return e
-		}
-		assert.Equal(t, api.WatchAdded, next().Type, "an initial event")
-		assert.True(t, next().InitialEventsEnd)
-		source.SendBookmark()
-		assert.Equal(t, api.WatchBookmark, next().Type)
-		source.Modify(informertest.Namespace("old"))
-		ended := make(chan struct{})
-		go func() { defer close(ended); _, _ = w.Next() }()
-		synctest.Wait()
-		require.Equal(t, []string{"old"}, keys(gates, gate.G1))
-		assert.Equal(t, "MODIFIED", gates.Waiting(gate.G1)[0].Event)
-		w.Stop()
-		<-ended
-		assert.Empty(t, gates.Waiting(gate.G1))
-	})
 }

@@ -148,9 +148,8 @@ func startCluster(t *testing.T, set gears.Set) *cluster {
 	require.NoError(t, err)
 	t.Cleanup(client.Close)
 	objects := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	source, config := gate.HoldInformer(c.gates, informer.ListerWatcher[*api.Namespace](objects),
-		informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
-	namespaces := informer.NewSharedIndexInformer(source, config)
+	namespaces := informer.NewSharedIndexInformer(informer.ListerWatcher[*api.Namespace](objects),
+		gate.HoldInformer(c.gates, informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)}))
 	newDeleter := gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
 	c.controller, err = nsctl.NewController(nsctl.Config{
 		Informer: namespaces, PassTimeout: -1, NewQueue: gate.HoldQueue(c.gates, "namespace", set.NewQueue),

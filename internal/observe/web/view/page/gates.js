@@ -2,7 +2,7 @@
 import { html, useLayoutEffect, useRef } from "orrery/htm-preact.js";
 import { text } from "orrery/text.js";
 
-const inInformer = ["G1", "G2", "G3", "G4"], inQueue = ["G5", "G7"];
+const inInformer = ["G2", "G4"], inQueue = ["G5", "G7"];
 
 // Gates are the gates as the server told last, with what the page can ask for. control is null without gates.
 export class Gates {
