@@ -20,7 +20,6 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/words"
 )
 
@@ -55,7 +54,8 @@ The scenes; begin with the first six:
 			if err := options.check(); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
-			if _, guided := gate.GuideOf(options.scene); guided && options.view && !command.Flags().Changed("gears") {
+			scene, _ := demo.Named(options.scene) // it was checked
+			if options.view && len(scene.Question().Choices) > 0 && !command.Flags().Changed("gears") {
 				_ = options.gears.Set(gears.Textbook) // it exists
 			}
 			return runDemo(command.Context(), options, command.OutOrStdout())
@@ -107,7 +107,7 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 		return err
 	}
 	defer recorded.close()
-	config.Recorder, config.Guide, config.Gates = recorded.recorder, recorded.guide, recorded.gates
+	config.Recorder, config.Gates = recorded.recorder, recorded.gates
 	err = demo.Run(recorded.running, config, &curtain)
 	if failed := recorded.stop(); failed != nil {
 		return fmt.Errorf("the recording is incomplete: %w", failed)

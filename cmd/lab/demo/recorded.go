@@ -22,7 +22,6 @@ type recorded struct {
 	release  func()
 	recorder *trace.Recorder // nil: nothing is recorded
 	server   *view.Server    // nil: there is no page
-	guide    *gate.Session   // nil: there is no page, or the scene asks nothing
 	gates    *gate.Gates     // nil: there is no page
 }
 
@@ -48,11 +47,8 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (r reco
 		return r, nil
 	}
 	r.gates = gate.New(r.running, r.recorder)
-	r.guide = gate.NewSession(o.scene, r.recorder, r.gates)
+	r.gates.Guide(scene.Question())
 	config := view.Config{Source: r.recorder, Control: r.gates, Code: view.Code{Files: orrery.Source}}
-	if r.guide != nil {
-		config.Control = r.guide
-	}
 	config.Code.Yours = map[string]view.YourPage{}
 	for path, file := range o.pages {
 		config.Code.Yours[path] = view.YourPage{File: file}

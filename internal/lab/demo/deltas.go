@@ -29,7 +29,7 @@ func playSlowConsumer(on *Stage, ctx context.Context) error {
 	begin := 0 // the number of beats before the consumer goes on
 	var changes, pops []step
 	for n := range updates {
-		changes = append(changes, label(gate.SlowKey, fmt.Sprintf("n=%d", n)), pause(between))
+		changes = append(changes, label(redKey, fmt.Sprintf("n=%d", n)), pause(between))
 	}
 	for range 3 {
 		pops = append(pops, stepGate(gate.G2), pause(look))
@@ -43,9 +43,9 @@ func playSlowConsumer(on *Stage, ctx context.Context) error {
 		closeGate(gate.G2, ""),
 		script(changes...),
 		label("green", "n=1"),
-		remove(story.NameOf(gate.SlowKey)),
+		remove(story.NameOf(redKey)),
 		awaitRun("seven more deltas", func(s *trace.State) bool { return informerOf(s).FIFO.Queued >= 3+updates+2 }),
-		chapter("list", "the watch breaks and expires: the reflector lists again, without "+gate.SlowKey),
+		chapter("list", "the watch breaks and expires: the reflector lists again, without "+redKey),
 		blind(label("green", "n=2")),
 		awaitRun("a second list", func(s *trace.State) bool { return informerOf(s).Reflector.Lists >= 2 }),
 		ask,
@@ -63,15 +63,15 @@ func playSlowConsumer(on *Stage, ctx context.Context) error {
 			var popped []string
 			deltas := 0
 			for _, e := range told(s, begin, "deltafifo.popped") {
-				if n := utf8.RuneCountInString(e.Deltas); e.Key == gate.SlowKey {
+				if n := utf8.RuneCountInString(e.Deltas); e.Key == redKey {
 					deltas += n
 					popped = append(popped, s.Say("%d delta[s]: %s", n, story.Deltas(e.Deltas)))
 				}
 			}
-			s.Figure(s.Say("Pops of %s", gate.SlowKey), "%d: %s", len(popped), strings.Join(popped, "; "))
+			s.Figure(s.Say("Pops of %s", redKey), "%d: %s", len(popped), strings.Join(popped, "; "))
 			s.Figure("in the store", "%d object[s]", informerOf(s.Run).Store.Total)
 			return cmp.Or(
-				bench.Prove("Pops of "+gate.SlowKey, pops, len(popped)),
+				bench.Prove("Pops of "+redKey, pops, len(popped)),
 				bench.Prove("deltas of them", updates+1, deltas),
 				bench.Prove("objects in the store", 2, int(informerOf(s.Run).Store.Total)),
 			)
@@ -118,10 +118,10 @@ func playStoreDecides(on *Stage, ctx context.Context) error {
 // G4 holds each call of a handler when the store has its object.
 func stepThrough(calls int64) step {
 	return func(on *Stage, ctx context.Context) error {
-		if on.Guide == nil {
+		if !on.Gates.Guided() {
 			return nil
 		}
-		on.Guide.Chapter("calls")
+		on.Gates.Chapter("calls")
 		on.Gates.Close(gate.G4, gate.Condition{})
 		defer on.Gates.Open(gate.G4)
 		return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (over bool, _ error) {

@@ -73,7 +73,7 @@ func answer(ctx context.Context, s *Stage) {
 		return
 	}
 	first, _, _ := strings.Cut(s.Recorder.State().Lab.Choices, trace.ChoiceSeparator)
-	_ = s.Guide.Do(view.Command{Do: "answer", Choice: first})
+	_ = s.Gates.Do(view.Command{Do: "answer", Choice: first})
 }
 
 // What a scene holds goes on only after the answer to its question.
@@ -85,23 +85,23 @@ func TestScenesHoldUntilTheAnswer(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		gates := gate.New(ctx, recorder)
-		session := gate.NewSession("one-key", recorder, gates)
+		gates.Guide(oneKey.Question())
 		gates.Close(gate.G5, gate.Condition{}) // by the scene
 		for _, key := range []string{"a", "b"} {
 			go func() { _ = gates.Wait(ctx, gate.Item{Gate: gate.G5, Key: key}) }()
 			synctest.Wait()
 		}
 		for _, do := range []string{"open", "close", "step", "run", "release"} {
-			err := session.Do(view.Command{Do: do, Gate: "G5", Where: "key==z"})
+			err := gates.Do(view.Command{Do: do, Gate: "G5", Where: "key==z"})
 			assert.EqualError(t, err, "the gates are the scene's until its question is answered", do)
 		}
-		session.Release() // the page has gone
+		gates.Release() // the page has gone
 		assert.Len(t, gates.Waiting(gate.G5), 2)
 
-		require.NoError(t, session.Do(view.Command{Do: "answer", Choice: "1"}))
-		require.NoError(t, session.Do(view.Command{Do: "step"}))
+		require.NoError(t, gates.Do(view.Command{Do: "answer", Choice: "1"}))
+		require.NoError(t, gates.Do(view.Command{Do: "step"}))
 		assert.Equal(t, []gate.Item{{Gate: gate.G5, Key: "b"}}, gates.Waiting(gate.G5), "the oldest goes")
-		session.Release()
+		gates.Release()
 		assert.Empty(t, gates.Waiting(gate.G5))
 	})
 }
@@ -319,17 +319,14 @@ func held(lines []line, _ int) string {
 	return strings.Join(names, ", ")
 }
 
-// A scene without a reader asks nothing, and one without a question has no session.
+// A scene without a reader asks nothing.
 func TestScenesWithoutAReader(t *testing.T) {
-	var absent *gate.Session
+	var absent *gate.Gates
 	absent.Chapter("first")
 	require.NoError(t, absent.Ask(t.Context()))
 	absent.Answer("1")
 	absent.Reveal()
-	assert.Nil(t, gate.NewSession("stuck", nil, nil))
-	for name := range guided {
-		guide, ok := gate.GuideOf(name)
-		assert.True(t, ok, name)
-		assert.Greater(t, len(guide.Choices), 1, name)
-	}
+	gates := gate.New(t.Context(), nil)
+	gates.Guide(stuck.Question())
+	assert.False(t, gates.Guided())
 }

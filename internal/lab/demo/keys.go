@@ -14,6 +14,12 @@ import (
 	"orrery/internal/observe/trace"
 )
 
+// The keys that scenes are about.
+const (
+	redKey = Namespace + "/red"
+	webKey = Namespace + "/web"
+)
+
 const (
 	updates     = 100 // of the key while a worker holds it
 	updateEvery = 25 * time.Millisecond
@@ -28,7 +34,7 @@ var oneKey = Scene{
 }
 
 func playOneKey(on *Stage, ctx context.Context) error {
-	name := story.NameOf(gate.HotKey)
+	name := story.NameOf(redKey)
 	var changes []step
 	for n := range updates {
 		changes = append(changes, func(on *Stage, ctx context.Context) error {
@@ -36,12 +42,12 @@ func playOneKey(on *Stage, ctx context.Context) error {
 		}, pause(updateEvery))
 	}
 	return script(
-		chapter("first", "a worker reconciles "+gate.HotKey+" and is held at the gate G7, before Done"),
-		closeGate(gate.G7, "key=="+gate.HotKey),
+		chapter("first", "a worker reconciles "+redKey+" and is held at the gate G7, before Done"),
+		closeGate(gate.G7, "key=="+redKey),
 		startPlain(Plain{Workers: oneKeyPool}, name),
 		awaitRun("the first pass", func(s *trace.State) bool { return queueOf(s).Got >= 1 }),
 		pause(look),
-		chapter("updates", "the script updates "+gate.HotKey+" a hundred times while the worker holds it"),
+		chapter("updates", "the script updates "+redKey+" a hundred times while the worker holds it"),
 		tell(story.You, "kubectl -n %s label configmap %s n=1, and so on up to n=%d", Namespace, name, updates),
 		script(changes...),
 		awaitRun("a hundred calls", func(s *trace.State) bool { return handled(s) == 1+updates }),
@@ -54,13 +60,13 @@ func playOneKey(on *Stage, ctx context.Context) error {
 		chapter("end", "the controller is at rest"),
 		conclude(func(_ *Stage, s *story.State) error {
 			q := queueOf(s.Run)
-			s.Figure(s.Say("Adds of %s", gate.HotKey), "%d, of which %d found it dirty",
+			s.Figure(s.Say("Adds of %s", redKey), "%d, of which %d found it dirty",
 				q.Added+q.Coalesced, q.Coalesced)
-			s.Figure(s.Say("passes over %s", gate.HotKey), "%d", q.Done)
+			s.Figure(s.Say("passes over %s", redKey), "%d", q.Done)
 			s.Figure("workers at once", "%d of %d", q.Workers, oneKeyPool)
 			return cmp.Or(
 				bench.Prove("Adds that found the key dirty", updates-1, int(q.Coalesced)),
-				bench.Prove("passes over "+gate.HotKey, 2, int(q.Done)),
+				bench.Prove("passes over "+redKey, 2, int(q.Done)),
 				bench.Prove("workers at once", 1, q.Workers),
 			)
 		}),
@@ -88,7 +94,7 @@ func playBackOff(on *Stage, ctx context.Context) error {
 		chapter("fails", "each pass reads the object from the server, which answers 500 six times"),
 		fails(failures),
 		closeGate(gate.G5, fmt.Sprintf("failures>%d", before-1)),
-		startPlain(Plain{Workers: 1, Retry: 200 * time.Millisecond}, story.NameOf(gate.FailKey)),
+		startPlain(Plain{Workers: 1, Retry: 200 * time.Millisecond}, story.NameOf(webKey)),
 		retried(before),
 		chapter("held", "three passes have failed; the fourth is held at the gate G5"),
 		ask,
@@ -99,7 +105,7 @@ func playBackOff(on *Stage, ctx context.Context) error {
 		awaitRun("a pass that succeeds", atRest),
 		chapter("end", "the pass has succeeded, and Forget has cleared the failures; now one more pass fails"),
 		fails(1),
-		label(gate.FailKey, "n=1"),
+		label(webKey, "n=1"),
 		retried(failures+1),
 		awaitRun("an empty queue", atRest),
 		conclude(func(_ *Stage, s *story.State) error {
@@ -108,8 +114,8 @@ func playBackOff(on *Stage, ctx context.Context) error {
 				all = append(all, story.Short(time.Duration(e.Micros)*time.Microsecond))
 			}
 			delays := strings.Join(all, ", ")
-			s.Figure(s.Say("delays of %s", gate.FailKey), "%s", delays)
-			return bench.Prove("delays of "+gate.FailKey, "200ms, 400ms, 800ms, 1.6s, 3.2s, 6.4s, 200ms", delays)
+			s.Figure(s.Say("delays of %s", webKey), "%s", delays)
+			return bench.Prove("delays of "+webKey, "200ms, 400ms, 800ms, 1.6s, 3.2s, 6.4s, 200ms", delays)
 		}),
 	)(on, ctx)
 }

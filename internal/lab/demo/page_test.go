@@ -211,14 +211,14 @@ func TestScenesLive(t *testing.T) {
 	require.NoError(t, err)
 	defer recorder.Stop("the test is over")
 	gates := gate.New(t.Context(), recorder)
-	session := gate.NewSession(name, recorder, gates)
-	server, err := view.Start(view.Config{Source: recorder, Control: session})
+	gates.Guide(storeDecides.Question())
+	server, err := view.Start(view.Config{Source: recorder, Control: gates})
 	require.NoError(t, err)
 	defer server.Stop()
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(t.Context(), Config{
-			Gears: set, Recorder: recorder, Guide: session, Gates: gates,
+			Gears: set, Recorder: recorder, Gates: gates,
 			Scene: name, Out: io.Discard,
 		}, &Curtain{})
 	}()

@@ -49,10 +49,8 @@ type Config struct {
 
 	// Recorder records what the gears of the controller and of the spectators do.
 	Recorder *trace.Recorder
-	// Guide leads a reader through the scene; nil: there is none.
-	Guide *gate.Session
-	// Gates hold items of the controller and of the spectators; nil: nothing is held, and the scene
-	// and its passes have time limits.
+	// Gates hold items of the controller and of the spectators, and may guide a reader through the
+	// scene; nil: nothing is held, and the scene and its passes have time limits.
 	Gates *gate.Gates
 
 	// Started, if not nil, is called when the server of a scene that has one has started. The text that

@@ -50,6 +50,7 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/words"
 	"orrery/wait"
@@ -73,6 +74,9 @@ type Words struct {
 	Summary words.Text
 	// Happens says what is going to happen and Look what to watch, a sentence or two each.
 	Happens, Look words.Text
+	// Choices and Answer are those of a guided scene; see gate.Question.
+	Choices []string
+	Answer  string
 	// Learnt and Read are printed at the end.
 	Learnt []words.Text
 	Read   []Reading
@@ -113,6 +117,11 @@ func (s Scene) Story(lang words.Lang) *story.Teller {
 
 // Alone reports whether the scene needs no server.
 func (s Scene) Alone() bool { return s.Options.Alone }
+
+// Question returns what the scene asks a reader of the view.
+func (s Scene) Question() gate.Question {
+	return gate.Question{Scene: s.Name, Choices: s.Words().Choices, Answer: s.Words().Answer}
+}
 
 // Workers returns how many workers the scene's work queue has; 0 if there is none.
 func (s Scene) Workers() int {

@@ -38,6 +38,7 @@ type run struct {
 	// and has gates. It begins when the reader waits for something.
 	reader func(ctx context.Context, s *Stage)
 	file   string
+	silent bool // the scene asks nothing
 	// intruder, if not nil, runs meanwhile with a client of the administrator. The story ends when
 	// both have returned.
 	intruder func(ctx context.Context, teller *story.Teller, client *restclient.Client) error
@@ -61,7 +62,9 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 			}})
 			require.NoError(t, err)
 			s.Gates = gate.New(ctx, s.Recorder)
-			s.Guide = gate.NewSession(name, s.Recorder, s.Gates)
+			if !r.silent {
+				s.Gates.Guide(s.scene.Question())
+			}
 			others.Go(func() { r.reader(ctx, s) })
 			synctest.Wait()
 		}

@@ -53,7 +53,7 @@ func enter(name, now string) step { return script(begin(name, now), tell(story.D
 // chapter begins a chapter of the view's story. now, if not "", says the same on the terminal.
 func chapter(name, now string) step {
 	return func(on *Stage, ctx context.Context) error {
-		on.Guide.Chapter(name)
+		on.Gates.Chapter(name)
 		if now == "" {
 			return nil
 		}
@@ -63,16 +63,16 @@ func chapter(name, now string) step {
 
 // ask asks the scene's question in the view. Without a reader it returns at once.
 func ask(on *Stage, ctx context.Context) error {
-	if on.Guide == nil {
+	if !on.Gates.Guided() {
 		return nil
 	}
 	on.Tell(story.Demo, "the view asks a question; the scene goes on with your answer")
-	return on.Guide.Ask(ctx)
+	return on.Gates.Ask(ctx)
 }
 
 // reveal tells a reader the answer.
 func reveal(on *Stage, _ context.Context) error {
-	on.Guide.Reveal()
+	on.Gates.Reveal()
 	return nil
 }
 
@@ -81,11 +81,11 @@ func reveal(on *Stage, _ context.Context) error {
 func conclude(prove func(on *Stage, s *story.State) error) step {
 	return func(on *Stage, _ context.Context) (err error) {
 		on.Teller.Update(func(s *story.State) { err = prove(on, s) })
-		if on.Guide == nil {
-			return err
+		if on.Gates.Guided() {
+			on.Gates.Reveal()
+			return nil
 		}
-		on.Guide.Reveal()
-		return nil
+		return err
 	}
 }
 

@@ -14,9 +14,8 @@
 // watch, since an item may wait for an hour. A script or a page moves the items, by Close, Step,
 // RunTo, Open and Release.
 //
-// A guided scene ([Guide]) asks its reader a question and reveals the answer later. A [Session] is
-// one run of it: [Session.Ask] waits for the choice that the page sends. Until then the gates are
-// the scene's.
+// A guided scene asks its reader a [Question] and reveals the answer later. [Gates.Ask] waits for
+// the choice that the page sends. Until then the gates are the scene's.
 //
 // No lock of a gear is held while an item waits, with any form of the gears, and its producers
 // never wait. A gate passes items in their order. Gates open for good when the run's context ends,
@@ -67,6 +66,9 @@ type Item struct {
 // goroutine, and on nil Gates, which hold nothing.
 type Gates struct {
 	recorder *trace.Recorder
+	question Question      // of the scene
+	chosen   chan struct{} // closed when the reader has chosen an answer; nil: the scene asks nothing
+	once     sync.Once
 
 	mu       sync.Mutex // a leaf, but for the recorder's
 	gates    map[ID]*gate
@@ -259,8 +261,12 @@ func (g *Gates) RunTo(condition Condition) {
 	})
 }
 
-// Release opens every gate and ends a run to a condition.
+// Release opens every gate and ends a run to a condition, unless a question is open: until the
+// answer the gates are the scene's.
 func (g *Gates) Release() {
+	if !g.answered() {
+		return
+	}
 	g.change(func() {
 		if g.runTo != nil || slices.ContainsFunc(IDs(), func(id ID) bool { return g.gates[id].closed }) {
 			g.inputLocked("release")

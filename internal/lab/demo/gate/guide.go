@@ -5,94 +5,49 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
-	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 )
 
-var _ view.Control = (*Session)(nil)
-
-// Guide is what a guided scene asks its reader. Its sentences are those of the page, by the scene's
-// name.
-type Guide struct {
-	// Choices are the possible answers, in the order of the page. They are identifiers and numbers,
-	// the same in every language.
+// Question is what a guided scene asks its reader. Its sentences are those of the page, by the
+// scene's name.
+type Question struct {
+	Scene string
+	// Choices are the possible answers, in the order of the page; none: the scene asks nothing. They are
+	// identifiers and numbers, the same in every language.
 	Choices []string
 	// Answer is the one of Choices that sound gears give.
 	Answer string
 }
 
-// The keys that the questions are about, in the namespace of the demo.
-const (
-	SlowKey = "shop/red" // slow-consumer: changes while the consumer waits
-	HotKey  = "shop/red" // one-key: changes a hundred times
-	FailKey = "shop/web" // back-off: its first passes fail
-)
-
-// guides are the guided scenes.
-var guides = map[string]Guide{
-	"delete": {
-		[]string{"configmaps · pods", "crontabs · configmaps", "pods · configmaps", "pods · crontabs"}, "pods · crontabs",
-	},
-	"slow-consumer": {[]string{"7 · 7 · 7", "6 · 1 · 6", "1 · 1 · 1", "6 · 6 · 6"}, "6 · 1 · 6"},
-	"store-decides": {[]string{"OnUpdate · OnUpdate", "OnAdd · OnAdd", "OnUpdate · OnAdd"}, "OnUpdate · OnAdd"},
-	"expired-watch": {[]string{"D", "†", "–"}, "†"},
-	"slow-handler":  {[]string{"spectator", "slow handler", "spectator, slow handler"}, "slow handler"},
-	"one-key":       {[]string{"0", "1", "100"}, "1"},
-	"back-off":      {[]string{"200ms", "800ms", "1.6s", "4s"}, "1.6s"},
-	"broken-apiservice": {
-		[]string{"ContentRemaining", "FinalizersRemaining", "DeletionDiscoveryFailure"}, "DeletionDiscoveryFailure",
-	},
-	"finalizer": {
-		[]string{"DeletionContentFailure", "ContentRemaining, FinalizersRemaining", "DeletionDiscoveryFailure"},
-		"ContentRemaining, FinalizersRemaining",
-	},
-}
-
-// GuideOf returns the guide of a scene; ok is false for a scene that asks nothing.
-func GuideOf(scene string) (g Guide, ok bool) {
-	g, ok = guides[scene]
-	return g, ok
-}
-
-// Session leads a reader through one run of a guided scene, with the gates of the run. A scene
-// without a reader has a nil Session, on which Chapter, Ask, Answer and Reveal do nothing. All
-// methods may be called from any goroutine.
-type Session struct {
-	*Gates
-	scene    string
-	guide    Guide
-	recorder *trace.Recorder
-	answered chan struct{}
-	once     sync.Once
-}
-
-// NewSession returns the session of a recorded scene; nil if the scene asks nothing.
-func NewSession(scene string, recorder *trace.Recorder, gates *Gates) *Session {
-	guide, ok := GuideOf(scene)
-	if !ok {
-		return nil
+// Guide leads a reader through a scene that asks a question; others have no guide. It must be
+// called before the scene begins.
+func (g *Gates) Guide(question Question) {
+	if len(question.Choices) > 0 {
+		g.question, g.chosen = question, make(chan struct{})
 	}
-	return &Session{Gates: gates, scene: scene, guide: guide, recorder: recorder, answered: make(chan struct{})}
 }
+
+// Guided reports whether there is a reader to lead. Without one, Chapter, Ask, Answer and Reveal do
+// nothing.
+func (g *Gates) Guided() bool { return g != nil && g.chosen != nil }
 
 // Chapter begins a chapter of the scene's story.
-func (s *Session) Chapter(name string) {
-	if s != nil {
-		s.recorder.Chapter(name)
+func (g *Gates) Chapter(name string) {
+	if g.Guided() {
+		g.recorder.Chapter(name)
 	}
 }
 
 // Ask asks the scene's question and blocks until the reader has chosen an answer. The error is the
 // cause of ctx.
-func (s *Session) Ask(ctx context.Context) error {
-	if s == nil {
+func (g *Gates) Ask(ctx context.Context) error {
+	if !g.Guided() {
 		return nil
 	}
-	s.recorder.Question(s.scene, s.guide.Choices)
+	g.recorder.Question(g.question.Scene, g.question.Choices)
 	select {
-	case <-s.answered:
+	case <-g.chosen:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -100,39 +55,22 @@ func (s *Session) Ask(ctx context.Context) error {
 }
 
 // Answer records the reader's choice; Ask returns. Only the first call has an effect.
-func (s *Session) Answer(choice string) {
-	if s != nil {
-		s.once.Do(func() {
-			s.recorder.Input("answer", choice)
-			close(s.answered)
+func (g *Gates) Answer(choice string) {
+	if g.Guided() {
+		g.once.Do(func() {
+			g.recorder.Input("answer", choice)
+			close(g.chosen)
 		})
 	}
 }
 
-// Do carries out a command of a page: an answer, or one for the gates. Until the
-// answer the gates are the scene's, because its question is about what they hold.
-func (s *Session) Do(c view.Command) error {
-	if c.Do == "answer" {
-		s.Answer(c.Choice)
-		return nil
+// answered reports whether no question is open.
+func (g *Gates) answered() bool {
+	if !g.Guided() {
+		return true
 	}
-	if !s.over() {
-		return errors.New("the gates are the scene's until its question is answered")
-	}
-	return s.Gates.Do(c)
-}
-
-// Release is called when no page is there any more.
-func (s *Session) Release() {
-	if s.over() {
-		s.Gates.Release()
-	}
-}
-
-// over reports whether the question is answered.
-func (s *Session) over() bool {
 	select {
-	case <-s.answered:
+	case <-g.chosen:
 		return true
 	default:
 		return false
@@ -140,16 +78,24 @@ func (s *Session) over() bool {
 }
 
 // Reveal records the answer.
-func (s *Session) Reveal() {
-	if s != nil {
-		s.recorder.Answer(s.scene, s.guide.Answer)
+func (g *Gates) Reveal() {
+	if g.Guided() {
+		g.recorder.Answer(g.question.Scene, g.question.Answer)
 	}
 }
 
 var _ view.Control = (*Gates)(nil)
 
-// Do carries out a command of a page.
+// Do carries out a command of a page. Until the answer the gates are the scene's, because its
+// question is about what they hold.
 func (g *Gates) Do(c view.Command) error {
+	if c.Do == "answer" {
+		g.Answer(c.Choice)
+		return nil
+	}
+	if !g.answered() {
+		return errors.New("the gates are the scene's until its question is answered")
+	}
 	where, err := ParseCondition(c.Where)
 	if err != nil {
 		return err
