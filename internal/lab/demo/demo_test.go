@@ -54,7 +54,7 @@ func TestLines(t *testing.T) {
 		for _, part := range []string{
 			"lab demo, scene delete", s.scene.Words().Happens.English[:40], "kubectl create namespace shop", "kubectl delete namespace shop",
 			"through /finalize", "Where the time went", "grace period", "What went through the gears", "requests",
-			"What was learnt", "Read on", "nsctl/fast/pass.go",
+			"What was learnt", "Read on", "nsctl/deleter.go",
 		} {
 			at := strings.Index(text[from:], part)
 			require.GreaterOrEqual(t, at, 0, "%q is missing after %d in:\n%s", part, from, text)

@@ -48,7 +48,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
@@ -82,17 +81,16 @@ type Words struct {
 	Read   []Reading
 }
 
-// Reading is a file of the repository, with the reason to read it. A Form (gear=form) says that it
-// is only for runs with that form of that gear.
+// Reading is a file of the repository, with the reason to read it.
 type Reading struct {
-	File, Form string
+	File       string
 	words.Text `yaml:",inline"`
 }
 
 //go:embed scenes.yaml
 var wordFile []byte
 
-// all are the words by scene, and what to read after a run with other gears than the textbook's.
+// all are the words by scene.
 var all = sync.OnceValue(func() map[string]Words {
 	var all map[string]Words
 	if err := yaml.Unmarshal(wordFile, &all); err != nil {
@@ -154,21 +152,14 @@ func (s Scene) Play(ctx context.Context, on *Stage) error {
 	return wait.Sleep(ctx, curtain)
 }
 
-// LessonOf returns the lesson for a run with these gears: it names only pages of their forms.
-func (s Scene) LessonOf(set gears.Set, lang words.Lang) (lesson story.Lesson) {
+// Lesson returns what was learnt.
+func (s Scene) Lesson(lang words.Lang) (lesson story.Lesson) {
 	words := s.Words()
 	for _, text := range words.Learnt {
 		lesson.Learnt = append(lesson.Learnt, text.In(lang))
 	}
-	read := words.Read
-	if set.String() != gears.Textbook {
-		read = append(read[:len(read):len(read)], all()["gears"].Read...)
-	}
-	for _, reading := range read {
-		gear, form, limited := strings.Cut(reading.Form, "=")
-		if !limited || set.Form(gear) == form {
-			lesson.Read = append(lesson.Read, story.Reading{File: reading.File, Why: reading.In(lang)})
-		}
+	for _, reading := range words.Read {
+		lesson.Read = append(lesson.Read, story.Reading{File: reading.File, Why: reading.In(lang)})
 	}
 	return lesson
 }

@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -512,25 +511,9 @@ func TestScenesAreComplete(t *testing.T) {
 		assert.Regexp(t, `^Watch .*[.]$`, said.Look.English)
 		assert.GreaterOrEqual(t, len(said.Learnt), 3)
 		both := append([]words.Text{said.Summary, said.Happens, said.Look}, said.Learnt...)
-		for _, set := range []string{"fast", "textbook", "deltafifo=inorder,queue=textbook"} {
-			var chosen gears.Set
-			require.NoError(t, chosen.Set(set))
-			read := scene.LessonOf(chosen, words.English).Read
-			assert.GreaterOrEqual(t, len(read), 3, "%s with %s", scene.Name, set)
-			for _, reading := range said.Read {
-				gear, form, limited := strings.Cut(reading.Form, "=")
-				named := slices.Contains(read, story.Reading{File: reading.File, Why: reading.English})
-				assert.Equal(t, !limited || chosen.Form(gear) == form, named, "%s with %s", reading.File, set)
-			}
-		}
 		for _, reading := range said.Read {
-			_, err := os.Stat(filepath.Join("../../..", reading.File))
-			assert.NoError(t, err)
+			assert.FileExists(t, filepath.Join("../../..", reading.File))
 			both = append(both, reading.Text)
-			if reading.Form != "" {
-				_, err := gears.Parse(reading.Form)
-				assert.NoError(t, err, reading.File)
-			}
 		}
 		for _, text := range both {
 			assert.True(t, text.Complete(), "%s in both languages", text.English)

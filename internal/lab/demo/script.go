@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"orrery/internal/lab/demo/gate"
@@ -140,12 +141,7 @@ func during(fault string, steps ...step) step {
 // its content.
 func reported(condition string) func(*story.State) bool {
 	return func(s *story.State) bool {
-		for _, c := range s.Namespace.Conditions {
-			if c.Type == condition {
-				return true
-			}
-		}
-		return s.Namespace.Phase == story.Gone
+		return slices.Contains(s.Namespace.Conditions, condition) || s.Namespace.Phase == story.Gone
 	}
 }
 

@@ -56,33 +56,3 @@ const (
 	SlowHandler  = "slow handler"
 	QuickHandler = "spectator"
 )
-
-// display is a second handler on the controller's informer that keeps the display's state of the
-// namespace.
-func (s *Stage) display() informer.ResourceEventHandler[*api.Namespace] {
-	show := func(namespace *api.Namespace, phase string) {
-		if namespace.Name != Namespace {
-			return
-		}
-		shown := story.Namespace{Name: Namespace, Phase: phase}
-		for _, finalizer := range namespace.Spec.Finalizers {
-			shown.Finalizers = append(shown.Finalizers, string(finalizer))
-		}
-		for _, c := range namespace.Status.Conditions {
-			if c.Status == api.ConditionTrue {
-				condition := story.Condition{Type: string(c.Type), Message: c.Message}
-				shown.Conditions = append(shown.Conditions, condition)
-			}
-		}
-		s.Teller.Update(func(state *story.State) { state.Namespace = shown })
-	}
-	return informer.ResourceEventHandlerFuncs[*api.Namespace]{
-		AddFunc:    func(namespace *api.Namespace, _ bool) { show(namespace, string(namespace.Status.Phase)) },
-		UpdateFunc: func(_, namespace *api.Namespace) { show(namespace, string(namespace.Status.Phase)) },
-		DeleteFunc: func(deleted informer.DeletedObject[*api.Namespace]) {
-			gone := &api.Namespace{}
-			gone.Name = deleted.Key
-			show(gone, story.Gone)
-		},
-	}
-}

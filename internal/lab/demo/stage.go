@@ -236,15 +236,10 @@ func (s *Stage) startController(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	name := informer.HandlerOptions{Name: "display"}
-	display, err := namespaceInformer.AddEventHandlerWithOptions(s.display(), name)
-	if err != nil {
-		return err
-	}
 	s.Teller.Update(func(state *story.State) { state.Gears.Workers = Workers })
 	s.informers.Go(func() { _ = namespaceInformer.Run(s.informing) })
 	s.controllers.Go(func() { controller.Run(s.working) })
-	if err := informer.WaitForSync(ctx, display); err != nil {
+	if err := informer.WaitForSync(ctx, namespaceInformer); err != nil {
 		return err
 	}
 	s.Tell(story.Worker, "%d workers wait; the queue is empty", Workers)

@@ -1,11 +1,13 @@
 package story
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"orrery/internal/observe/trace"
+	"orrery/restclient/api"
 )
 
 // NamespaceQueue is the name of the namespace controller's work queue.
@@ -64,6 +66,31 @@ func (s *State) sum() {
 		g.Conflicts += int(n.Conflicts)
 	}
 	s.Gears = g
+	s.Namespace = s.namespace()
+}
+
+// namespace returns what the run knows of the namespace: the controller has a state of it once it
+// is being deleted.
+func (s *State) namespace() Namespace {
+	n, deleting := Namespace{Name: s.Namespace.Name}, s.Run.Namespaces[s.Namespace.Name]
+	stored := false
+	if i := s.Run.Informers["namespaces"]; i != nil {
+		_, stored = i.Store.Objects[n.Name]
+	}
+	switch {
+	case stored && (deleting == nil || deleting.Gone):
+		n.Phase = "Active"
+	case stored:
+		n.Phase = "Terminating"
+		for _, kind := range slices.Sorted(maps.Keys(deleting.Conditions)) {
+			if deleting.Conditions[kind].Status == string(api.ConditionTrue) {
+				n.Conditions = append(n.Conditions, kind)
+			}
+		}
+	case deleting != nil:
+		n.Phase = Gone
+	}
+	return n
 }
 
 // tellEvent tells an event of the recording; run is the state before it.

@@ -165,7 +165,7 @@ func (p *page) gears() []Line {
 		conditions,
 	}
 	for _, condition := range p.s.Namespace.Conditions {
-		rows = append(rows, Line{{Warm, " ! " + strings.TrimPrefix(condition.Type, "Namespace")}})
+		rows = append(rows, Line{{Warm, " ! " + strings.TrimPrefix(condition, "Namespace")}})
 	}
 	return append(rows, make([]Line, max(0, 11-len(rows)))...)
 }
@@ -177,10 +177,8 @@ func (p *page) namespaceText() string {
 		return p.s.Say("%s: does not exist yet", n.Name)
 	case n.Phase == Gone:
 		return p.s.Say("%s: gone", n.Name)
-	case p.size.Width < roomyWidth || len(n.Finalizers) == 0:
-		return n.Name + ": " + n.Phase
 	}
-	return p.s.Say("%s: %s, held by %s", n.Name, n.Phase, strings.Join(n.Finalizers, ", "))
+	return n.Name + ": " + n.Phase
 }
 
 // longest is the width of the longest name.

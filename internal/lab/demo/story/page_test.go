@@ -103,11 +103,8 @@ func apply(t *testing.T, s *story.State, line string) {
 		}
 	case "namespace":
 		s.Namespace = story.Namespace{Name: fields[0], Phase: strings.Join(fields[1:], "")}
-		if s.Namespace.Phase != "" && s.Namespace.Phase != story.Gone {
-			s.Namespace.Finalizers = []string{"kubernetes"}
-		}
 	case "condition":
-		s.Namespace.Conditions = append(s.Namespace.Conditions, story.Condition{Type: fields[0]})
+		s.Namespace.Conditions = append(s.Namespace.Conditions, fields[0])
 	case "gears":
 		s.Gears = story.Gears{Lists: 11, Watches: 11, Events: integer(t, fields[0]), Deltas: integer(t, fields[0]) + 12, Pops: integer(t, fields[0]),
 			Objects: integer(t, fields[1]), Calls: integer(t, fields[0]), MostDepth: 31, Workers: 10, Passes: 2,
@@ -171,9 +168,9 @@ func anyState() *rapid.Generator[story.State] {
 			who := rapid.SampledFrom([]story.Who{story.Demo, story.You, story.Server, story.Deleter})
 			s.Tell(who.Draw(t, "who"), "%s", words("beat"))
 		}
-		s.Namespace = story.Namespace{Name: "shop", Phase: rapid.SampledFrom([]string{"", "Active", "Terminating", story.Gone}).Draw(t, "phase"), Finalizers: []string{"kubernetes"}}
+		s.Namespace = story.Namespace{Name: "shop", Phase: rapid.SampledFrom([]string{"", "Active", "Terminating", story.Gone}).Draw(t, "phase")}
 		for range rapid.IntRange(0, 5).Draw(t, "conditions") {
-			s.Namespace.Conditions = append(s.Namespace.Conditions, story.Condition{Type: "NamespaceContentRemaining"})
+			s.Namespace.Conditions = append(s.Namespace.Conditions, "NamespaceContentRemaining")
 		}
 		s.Gears.Workers = rapid.IntRange(0, 30).Draw(t, "workers")
 		s.Gears.Busy = rapid.IntRange(0, 40).Draw(t, "busy")

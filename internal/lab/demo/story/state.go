@@ -76,22 +76,17 @@ type State struct {
 	Beats  []Beat
 }
 
-// Namespace is the namespace of the story, as its informer knows it.
+// Namespace is the namespace of the story, as the gears know it.
 type Namespace struct {
 	Name string
 	// Phase is Active or Terminating, "" before the namespace exists, and Gone afterwards.
 	Phase string
-	// Finalizers are the tokens in spec.finalizers.
-	Finalizers []string
-	// Conditions are those with status True.
-	Conditions []Condition
+	// Conditions are the types of those with status True.
+	Conditions []string
 }
 
 // Gone is the phase of a deleted namespace.
 const Gone = "gone"
-
-// Condition is a condition with status True.
-type Condition struct{ Type, Message string }
 
 // Type counts the objects of one type, for a bar.
 type Type struct {
@@ -135,8 +130,6 @@ func (s State) clone() State {
 	s.Run = nil // it goes on
 	s.Panel = slices.Clone(s.Panel)
 	s.Figures = slices.Clone(s.Figures)
-	s.Namespace.Finalizers = slices.Clone(s.Namespace.Finalizers)
-	s.Namespace.Conditions = slices.Clone(s.Namespace.Conditions)
 	s.Types = slices.Clone(s.Types)
 	s.Lines = slices.Clone(s.Lines)
 	s.Stages = slices.Clone(s.Stages)

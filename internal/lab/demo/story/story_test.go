@@ -18,27 +18,6 @@ import (
 	"orrery/queue"
 )
 
-func TestBeatsAreDated(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		teller := story.New("delete", "It happens.", "Look at it.")
-		teller.Tell(story.You, "create %s", "shop")
-		time.Sleep(3 * time.Second)
-		teller.Update(func(s *story.State) {
-			s.Tell(story.Server, "one")
-			s.Tell(story.Worker, "two")
-		})
-		want := []story.Beat{
-			{Who: story.You, Text: "create shop"},
-			{At: 3 * time.Second, Who: story.Server, Text: "one"},
-			{At: 3 * time.Second, Who: story.Worker, Text: "two"},
-		}
-		state := teller.State()
-		assert.Equal(t, want, state.Beats)
-		assert.Equal(t, 3*time.Second, state.Elapsed)
-		assert.Equal(t, "delete It happens. Look at it.", state.Scene+" "+state.Happens+" "+state.Look)
-	})
-}
-
 // Text from a server may hold anything; on a terminal it must have no effect.
 func TestTextIsHarmless(t *testing.T) {
 	teller := story.New("", "", "")
@@ -76,20 +55,16 @@ func TestStatesAreCopies(t *testing.T) {
 	change := func(s *story.State) {
 		s.Types = append(s.Types, story.Type{Name: "pods", Left: 1})
 		s.Lines = append(s.Lines, story.Type{Name: "waits", Left: 1})
-		s.Namespace.Conditions = append(s.Namespace.Conditions, story.Condition{Type: "A"})
-		s.Namespace.Finalizers = append(s.Namespace.Finalizers, "a")
 		s.Enter("one", "", 0)
 	}
 	teller.Update(change)
 	before := teller.State()
 	teller.Update(func(s *story.State) {
 		s.Types[0].Left, s.Lines[0].Left = 2, 2
-		s.Namespace.Conditions[0].Type, s.Namespace.Finalizers[0] = "B", "b"
 		s.End("")
 		s.Tell(story.You, "more")
 	})
 	assert.Equal(t, 1, before.Types[0].Left+before.Lines[0].Left-1)
-	assert.Equal(t, "A a", before.Namespace.Conditions[0].Type+" "+before.Namespace.Finalizers[0])
 	assert.Zero(t, before.Stages[0].Took)
 	assert.Empty(t, before.Beats)
 }
