@@ -31,7 +31,7 @@ func (s *Stage) ConfigMaps(client *restclient.Client) *restclient.Resource[*api.
 // requests. A gateway is between it and the server; see [Stage.AnswerNextWatch].
 func (s *Stage) NewClient(trace *restclient.Trace) (*restclient.Client, error) {
 	server := s.Server
-	server.WrapTransport = s.gateway.between
+	server.WrapTransport = func(next http.RoundTripper) http.RoundTripper { return gateway{next, &s.answer} }
 	return s.newClient(story.Spectators, server, trace)
 }
 
@@ -68,40 +68,33 @@ func (s *Stage) runInformer(ctx context.Context) error {
 	return informer.WaitForSync(ctx, s.configMaps)
 }
 
-// gateway stands between a client and the server. It answers single watches in place of the server,
-// and passes on everything else. The zero value passes on everything.
-type gateway struct{ answer atomic.Pointer[http.Response] } // to the next watch
+// gateway is a transport that answers single watches in place of the server, and passes on
+// everything else.
+type gateway struct {
+	http.RoundTripper
+	answer *atomic.Pointer[http.Response] // to the next watch
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g gateway) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.URL.Query().Has("watch") {
+		if answer := g.answer.Swap(nil); answer != nil {
+			answer.Request = request
+			return answer, nil
+		}
+	}
+	return g.RoundTripper.RoundTrip(request)
+}
 
 // AnswerNextWatch makes a gateway answer the next watch of a client of [Stage.NewClient] in place
 // of the server.
 func (s *Stage) AnswerNextWatch(code int, contentType, body string) {
-	s.gateway.answer.Store(&http.Response{
+	s.answer.Store(&http.Response{
 		Status: http.StatusText(code), StatusCode: code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{"Content-Type": {contentType}},
 		Body:   io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
 	})
 }
-
-// between is the WrapTransport of the client.
-func (g *gateway) between(server http.RoundTripper) http.RoundTripper {
-	return transport(func(request *http.Request) (*http.Response, error) {
-		if request.URL.Query().Get("watch") == "" {
-			return server.RoundTrip(request)
-		}
-		answer := g.answer.Swap(nil)
-		if answer == nil {
-			return server.RoundTrip(request)
-		}
-		answer.Request = request
-		return answer, nil
-	})
-}
-
-// transport is an http.RoundTripper.
-type transport func(*http.Request) (*http.Response, error)
-
-// RoundTrip calls the function.
-func (t transport) RoundTrip(request *http.Request) (*http.Response, error) { return t(request) }
 
 // Plain configures a plain controller of the configmaps: an informer, a handler that queues keys,
 // and workers. Its client repeats no request by itself.
@@ -145,7 +138,7 @@ func (s *Stage) startPlain(ctx context.Context, config Plain) error {
 		},
 		Keys:     s.configMaps.GetIndexer().ListKeys,
 		Synced:   []informer.InformerSynced{registered.HasSynced},
-		NewQueue: gate.HoldQueue(s.Gates, name, s.NewQueue), QueueTrace: s.Recorder.Queue(name),
+		NewQueue: gate.HoldQueue(s.Gates, name, s.Gears.NewQueue), QueueTrace: s.Recorder.Queue(name),
 	})
 	if err := s.runInformer(ctx); err != nil {
 		return err

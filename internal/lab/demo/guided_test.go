@@ -23,7 +23,6 @@ import (
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/trace/tracetest"
 	"orrery/internal/observe/web/view"
-	"orrery/queue"
 	"orrery/wait"
 )
 
@@ -133,45 +132,6 @@ func TestScenesAnswerTheirQuestions(t *testing.T) {
 			})
 		}
 	}
-}
-
-// forgetful is a work queue with a mistake of lab 08: it ignores a key that a worker has.
-type forgetful struct {
-	queue.ObservableInterface[string]
-	mu   sync.Mutex
-	with map[string]bool // guarded by mu
-}
-
-func (q *forgetful) AddAfter(key string, after time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.with[key] {
-		q.ObservableInterface.AddAfter(key, after)
-	}
-}
-
-func (q *forgetful) Get() (key string, shutdown bool) {
-	key, shutdown = q.ObservableInterface.Get()
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.with[key] = true
-	return key, shutdown
-}
-
-func (q *forgetful) Done(key string) {
-	q.mu.Lock()
-	delete(q.with, key)
-	q.mu.Unlock()
-	q.ObservableInterface.Done(key)
-}
-
-// A scene with a learner's mistake plays to its end, and its events say what happened.
-func TestSceneOneKeyWithALostUpdate(t *testing.T) {
-	newQueue := func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
-		return &forgetful{ObservableInterface: queue.NewRateLimiting(limiter, config), with: map[string]bool{}}
-	}
-	lines := parsed(t, recorded(t, "one-key", run{newQueue: newQueue}))
-	assert.Equal(t, "0", computed["one-key"](lines[:find(lines, "lab.answer")], find(lines, "lab.question")))
 }
 
 // What the second list brings waits at G4, one call at a time, whatever gears store and distribute

@@ -115,19 +115,17 @@ func quickOneIsDone(events int) step {
 
 // tellPending tells how many events wait for each handler of the configmaps.
 func tellPending(format string) step {
-	return do(func(on *Stage) {
-		on.Teller.Update(func(s *story.State) {
-			s.Tell(story.Handler, format, handler(s, SlowHandler).Pending, handler(s, QuickHandler).Pending)
-		})
+	return update(func(s *story.State) {
+		s.Tell(story.Handler, format, handler(s, SlowHandler).Pending, handler(s, QuickHandler).Pending)
 	})
 }
 
 // handler returns a handler of the configmaps.
-func handler(s *story.State, name string) trace.HandlerState {
+func handler(s *story.State, name string) (found trace.HandlerState) {
 	for key, h := range informerOf(s.Run).Handlers {
 		if strings.HasPrefix(key, name) {
-			return *h
+			found = *h
 		}
 	}
-	return trace.HandlerState{}
+	return found
 }

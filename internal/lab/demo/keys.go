@@ -28,7 +28,7 @@ const (
 
 var oneKey = Scene{
 	Name:    "one-key",
-	Options: Options{Bare: true, Gated: true, Follow: []string{"queue"}},
+	Options: Options{Bare: true, Follow: []string{"queue"}},
 	workers: oneKeyPool,
 	play:    playOneKey,
 }
@@ -76,7 +76,7 @@ func playOneKey(on *Stage, ctx context.Context) error {
 var backOff = Scene{
 	Name: "back-off",
 	Options: Options{
-		Bare: true, Gated: true, Follow: []string{"queue.retried", "queue.delayEnded", "queue.got", "queue.forgotten"},
+		Bare: true, Follow: []string{"queue.retried", "queue.delayEnded", "queue.got", "queue.forgotten"},
 	},
 	workers: 1,
 	play:    playBackOff,

@@ -90,7 +90,7 @@ func (s *Stage) StartMachines(context.Context) error {
 			},
 		},
 		Worker: controller.PoolConfig{
-			NewQueue:   gate.HoldQueue(s.Gates, "virtualmachine", s.NewQueue),
+			NewQueue:   gate.HoldQueue(s.Gates, "virtualmachine", s.Gears.NewQueue),
 			QueueTrace: s.Recorder.Queue("virtualmachine"), PassTimeout: s.passTimeout(),
 		},
 	})
@@ -129,35 +129,25 @@ func createMachine(name string) step {
 func deleteMachine(name string) step {
 	return func(on *Stage, ctx context.Context) error {
 		on.Tell(story.You, "kubectl -n %s delete vms %s", Namespace, name)
-		err := on.objectsOf(vms.Resource, Namespace).Delete(ctx, name, api.DeleteOptions{})
-		if api.IsNotFound(err) {
-			on.Tell(story.Server, "there is no %s any more: another client has deleted it", name)
-			return nil
+		return on.objectsOf(vms.Resource, Namespace).Delete(ctx, name, api.DeleteOptions{})
+	}
+}
+
+// showMachine reports phase, finalizers and deletionTimestamp of a virtual machine.
+func showMachine(name string) step {
+	return func(on *Stage, ctx context.Context) error {
+		vm, err := on.objectsOf(vms.Resource, Namespace).Get(ctx, name, api.GetOptions{})
+		if err == nil {
+			on.Tell(story.You, "kubectl -n %s get vms %s -o yaml: status.phase is %s, metadata.finalizers %v, "+
+				"metadata.deletionTimestamp set: %t", Namespace, name,
+				vm.NestedString("status", "phase"), vm.GetFinalizers(), vm.GetDeletionTimestamp() != nil)
 		}
 		return err
 	}
 }
 
-// showMachine reports phase, finalizers and deletionTimestamp of a virtual machine, if it exists.
-func showMachine(name string) step {
-	return func(on *Stage, ctx context.Context) error {
-		vm, err := on.objectsOf(vms.Resource, Namespace).Get(ctx, name, api.GetOptions{})
-		if api.IsNotFound(err) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		on.Tell(story.You, "kubectl -n %s get vms %s -o yaml: status.phase is %s, metadata.finalizers %v, "+
-			"metadata.deletionTimestamp set: %t", Namespace, name,
-			vm.NestedString("status", "phase"), vm.GetFinalizers(), vm.GetDeletionTimestamp() != nil)
-		return nil
-	}
-}
-
 // AwaitMachines returns when there is one server for each virtual machine that is not being
-// deleted, and no other server. It lists the machines, since the user may create and delete some
-// too.
+// deleted, and no other server.
 func (s *Stage) AwaitMachines(ctx context.Context) error {
 	objects := s.objectsOf(vms.Resource, Namespace)
 	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {

@@ -19,7 +19,6 @@ import (
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
-	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/credentials"
 	"orrery/wait"
@@ -44,8 +43,6 @@ type Config struct {
 	Objects int
 	// Gears are the gears of the controller and of the spectators.
 	Gears gears.Set
-	// NewQueue makes the work queues of the controllers. Default: Gears.NewQueue.
-	NewQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
 
 	// Recorder records what the gears of the controller and of the spectators do.
 	Recorder *trace.Recorder

@@ -41,12 +41,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/gate"
@@ -83,24 +80,18 @@ type Words struct {
 
 // Reading is a file of the repository, with the reason to read it.
 type Reading struct {
-	File       string
-	words.Text `yaml:",inline"`
+	File string
+	words.Text
 }
 
 //go:embed scenes.yaml
 var wordFile []byte
 
-// all are the words by scene.
-var all = sync.OnceValue(func() map[string]Words {
-	var all map[string]Words
-	if err := yaml.Unmarshal(wordFile, &all); err != nil {
-		panic(err) // the file is part of the program
-	}
-	return all
-})
+// written are the words by scene.
+var written = sync.OnceValue(func() map[string]Words { return decoded[map[string]Words](wordFile) })
 
 // Words returns the words of the scene.
-func (s Scene) Words() Words { return all()[s.Name] }
+func (s Scene) Words() Words { return written()[s.Name] }
 
 // Story returns the empty story of the scene, in a language.
 func (s Scene) Story(lang words.Lang) *story.Teller {
@@ -129,20 +120,16 @@ func (s Scene) Workers() int {
 	return Workers
 }
 
-// inWordsOfAScene returns the error of a scene. Figures that are not those of the scene come from a
-// gear that does something else: "lab run --scene" plays scenes with a learner's page.
-func inWordsOfAScene(err error) error {
-	wrong, ok := errors.AsType[*bench.ProofError](err)
-	if !ok {
-		return err
-	}
-	return fmt.Errorf("the scene did not show what it should: %s: got %v, want %v", wrong.What, wrong.Got, wrong.Want)
-}
-
 // Play plays a scene on a stage. Unless the stage is bare, it returns when the namespace has gone.
+// Figures that are not those of the scene come from a gear that does something else: "lab run
+// --scene" plays scenes with a learner's page.
 func (s Scene) Play(ctx context.Context, on *Stage) error {
-	if err := s.play(on, ctx); err != nil {
-		return inWordsOfAScene(err)
+	err := s.play(on, ctx)
+	if wrong, ok := errors.AsType[*bench.ProofError](err); ok {
+		return fmt.Errorf("the scene did not show what it should: %s: got %v, want %v", wrong.What, wrong.Got, wrong.Want)
+	}
+	if err != nil {
+		return err
 	}
 	end := "the end: the namespace and everything in it are gone"
 	if s.Options.Bare {
@@ -170,22 +157,22 @@ const (
 	curtain = 1500 * time.Millisecond
 )
 
-// All returns the scenes in the recommended order: the first six matter most.
-func All() []Scene {
-	return []Scene{
-		deletion, finalizer, brokenAPIService, expiredWatch, slowConsumer, oneKey,
-		slowHandler, stuck, virtualMachine, errorsScene, twoWaysOf410, index, storeDecides,
-		backOff, workersInPool, twoQueues, stalled,
-	}
+// all are the scenes in the recommended order: the first six matter most.
+var all = []Scene{
+	deletion, finalizer, brokenAPIService, expiredWatch, slowConsumer, oneKey,
+	slowHandler, stuck, virtualMachine, errorsScene, twoWaysOf410, index, storeDecides,
+	backOff, workersInPool, twoQueues, stalled,
 }
+
+// All returns the scenes in the recommended order.
+func All() []Scene { return all }
 
 // Default is the name of the scene to see first.
 const Default = "delete"
 
 // Names returns the names of the scenes.
-func Names() []string {
-	var names []string
-	for _, s := range All() {
+func Names() (names []string) {
+	for _, s := range all {
 		names = append(names, s.Name)
 	}
 	return names
@@ -193,10 +180,10 @@ func Names() []string {
 
 // Named returns a scene. The error lists the names.
 func Named(name string) (Scene, error) {
-	all := All()
-	at := slices.IndexFunc(all, func(s Scene) bool { return s.Name == name })
-	if at < 0 {
-		return Scene{}, fmt.Errorf("there is no scene %q; the scenes are %s", name, strings.Join(Names(), ", "))
+	for _, s := range all {
+		if s.Name == name {
+			return s, nil
+		}
 	}
-	return all[at], nil
+	return Scene{}, fmt.Errorf("there is no scene %q; the scenes are %s", name, strings.Join(Names(), ", "))
 }

@@ -17,12 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/gears"
-	vms "orrery/examples/virtualmachine"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
-	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -31,8 +29,6 @@ import (
 // run is how a scene is played. The zero value plays it with the fast gears.
 type run struct {
 	set gears.Set
-	// newQueue makes the work queues; nil: those of the set.
-	newQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
 	// reader, if not nil, is in front of the page: the scene is recorded, in file if it has a name,
 	// and has gates. It begins when the reader waits for something.
 	reader func(ctx context.Context, s *Stage)
@@ -52,7 +48,7 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 		defer others.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		s := inBubble(t, name, Config{Out: io.Discard, Objects: 60, Gears: r.set, NewQueue: r.newQueue})
+		s := inBubble(t, name, Config{Out: io.Discard, Objects: 60, Gears: r.set})
 		if r.reader != nil {
 			var err error
 			s.Recorder, err = trace.Start(trace.Config{File: r.file, Header: trace.Header{
@@ -472,35 +468,6 @@ func TestBrokenAPIServiceIsDeletedByAnotherClient(t *testing.T) {
 			you      is already gone: another client deleted it`)
 		assert.Less(t, s.Gears.Retries, 11)
 	})
-}
-
-// A spectator deletes machines as soon as they appear. The scene continues with the remaining ones.
-func TestVirtualMachinesThatAreDeletedAtOnce(t *testing.T) {
-	for name, those := range map[string]string{"one": "web", "all": ""} {
-		deletes := func(ctx context.Context, teller *story.Teller, client *restclient.Client) error {
-			machines := restclient.Dynamic(client, vms.Resource, Namespace)
-			for !teller.State().Over {
-				list, err := machines.List(ctx, api.ListOptions{})
-				if err != nil && !api.IsNotFound(err) { // the definition is not there yet
-					return err
-				}
-				for i := 0; err == nil && i < len(list.Items); i++ {
-					vm := list.Items[i].GetName()
-					if those != "" && those != vm {
-						continue
-					}
-					if err := machines.Delete(ctx, vm, api.DeleteOptions{}); err != nil && !api.IsNotFound(err) {
-						return err
-					}
-				}
-				if err := wait.Sleep(ctx, 10*time.Millisecond); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		t.Run(name, func(t *testing.T) { run{intruder: deletes}.play(t, "virtualmachine", nil) })
-	}
 }
 
 // The texts of a scene are complete, and the files that it names exist.

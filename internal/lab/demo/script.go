@@ -36,6 +36,9 @@ func do(f func(on *Stage)) step {
 	}
 }
 
+// update is a step that changes the story.
+func update(change func(*story.State)) step { return do(func(on *Stage) { on.Teller.Update(change) }) }
+
 // pause gives the reader time to look.
 func pause(d time.Duration) step {
 	return func(_ *Stage, ctx context.Context) error { return wait.Sleep(ctx, d) }

@@ -3,7 +3,9 @@ package demo
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orrery/controller/gears"
@@ -46,7 +48,7 @@ type Stage struct {
 	// configMaps is the informer of the configmaps: the spectators', or that of a scene on a bare
 	// stage.
 	configMaps *metadataInformer
-	gateway    gateway
+	answer     atomic.Pointer[http.Response] // of the gateway to the next watch
 
 	controllers, informers sync.WaitGroup
 }
@@ -56,8 +58,6 @@ type Options struct {
 	// Bare: there are neither spectators nor a namespace controller. The scene starts what it needs;
 	// see startInformer and startPlain. Alone: nor is there a server.
 	Bare, Alone bool
-	// Gated: the scene holds items at gates, with or without a reader of the view.
-	Gated bool
 	// Unused are the gates at which nothing of the scene arrives. The view does not offer them.
 	Unused []gate.ID
 	// Reported are further informers whose lists and watches are told, Follow the packages, and single
@@ -80,9 +80,6 @@ var users = map[story.Client]string{
 
 func newStage(config Config, scene Scene, curtain *Curtain) *Stage {
 	config.Objects = cmp.Or(config.Objects, DefaultObjects)
-	if config.NewQueue == nil {
-		config.NewQueue = config.Gears.NewQueue
-	}
 	s := &Stage{
 		Config: config, Teller: scene.Story(config.Lang), scene: scene, curtain: curtain,
 		numbers: numbers(config.Objects),
@@ -117,7 +114,7 @@ func (s *Stage) open(ctx context.Context) error {
 	}
 	s.Gates.Unused(options.Unused...)
 	if options.Bare {
-		if s.Gates == nil && options.Gated {
+		if s.Gates == nil { // the scene may hold items
 			s.Gates = gate.New(s.working, s.Recorder)
 		}
 		return nil
@@ -229,7 +226,7 @@ func (s *Stage) startController(ctx context.Context) error {
 		Workers:      Workers,
 		DrainTimeout: time.Second,
 		PassTimeout:  s.passTimeout(),
-		NewQueue:     gate.HoldQueue(s.Gates, story.NamespaceQueue, s.NewQueue),
+		NewQueue:     gate.HoldQueue(s.Gates, story.NamespaceQueue, s.Gears.NewQueue),
 		QueueTrace:   s.Recorder.Queue(story.NamespaceQueue),
 		Trace:        hooks,
 	})

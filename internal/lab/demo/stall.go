@@ -41,10 +41,8 @@ func playStall(on *Stage, ctx context.Context) error {
 	seconds := func(from, to int) step {
 		var steps []step
 		for second := from; second <= to; second++ {
-			steps = append(steps, pause(time.Second), do(func(on *Stage) {
-				on.Teller.Update(func(s *story.State) {
-					s.Tell(story.Demo, "second %d: closed %s; open %s", second, closed.inSecond(), open.inSecond())
-				})
+			steps = append(steps, pause(time.Second), update(func(s *story.State) {
+				s.Tell(story.Demo, "second %d: closed %s; open %s", second, closed.inSecond(), open.inSecond())
 			}))
 		}
 		return script(steps...)

@@ -94,21 +94,8 @@ func (c comparison) holds(item Item) bool {
 		return !equal
 	case "~":
 		return strings.Contains(found, c.value)
-	case "<":
-		order, ok := compareNumbers(found, c.value)
-		return ok && order < 0
-	default:
-		order, ok := compareNumbers(found, c.value)
-		return ok && order > 0
 	}
-}
-
-// compareNumbers compares a and b as numbers. ok is false if one of them is not a number.
-func compareNumbers(a, b string) (order int, ok bool) {
-	x, err := strconv.ParseFloat(a, 64)
-	if err != nil {
-		return 0, false
-	}
-	y, err := strconv.ParseFloat(b, 64)
-	return cmp.Compare(x, y), err == nil
+	x, noX := strconv.ParseFloat(found, 64)
+	y, noY := strconv.ParseFloat(c.value, 64)
+	return cmp.Or(noX, noY) == nil && (c.operator == "<" && x < y || c.operator == ">" && x > y)
 }

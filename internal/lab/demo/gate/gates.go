@@ -93,8 +93,7 @@ type waiter struct {
 	passed chan struct{} // closed when the item may go on
 }
 
-// New returns the gates of a run. They open for good when ctx ends. A nil recorder records
-// nothing.
+// New returns the gates of a run. They open for good when ctx ends.
 func New(ctx context.Context, recorder *trace.Recorder) *Gates {
 	g := &Gates{recorder: recorder, gates: map[ID]*gate{}, changed: make(chan struct{})}
 	for _, id := range IDs() {
@@ -142,9 +141,7 @@ func (g *Gates) arrive(item Item) *waiter {
 	g.arrivals++
 	w := &waiter{number: g.arrivals, item: item, passed: make(chan struct{})}
 	gate.waiting = append(gate.waiting, w)
-	if g.recorder != nil {
-		g.recorder.Held(string(item.Gate), item.Resource, item.Key)
-	}
+	g.recorder.Held(string(item.Gate), item.Resource, item.Key)
 	g.changedLocked()
 	return w
 }
@@ -164,9 +161,7 @@ func (g *Gates) passLocked(id ID, i int) Item {
 	w := gate.waiting[i]
 	gate.waiting = slices.Delete(gate.waiting, i, i+1)
 	close(w.passed)
-	if g.recorder != nil {
-		g.recorder.Stepped(string(id), w.item.Resource, w.item.Key)
-	}
+	g.recorder.Stepped(string(id), w.item.Resource, w.item.Key)
 	g.changedLocked()
 	return w.item
 }
@@ -182,17 +177,8 @@ func (g *Gates) openLocked(id ID) {
 		close(w.passed)
 	}
 	gate.waiting = nil
-	if g.recorder != nil {
-		g.recorder.Released(string(id))
-	}
+	g.recorder.Released(string(id))
 	g.changedLocked()
-}
-
-// inputLocked records what a script or a page does to the gates.
-func (g *Gates) inputLocked(name string, arguments ...string) {
-	if g.recorder != nil {
-		g.recorder.Input(name, strings.TrimSpace(strings.Join(arguments, " ")))
-	}
 }
 
 func (g *Gates) changedLocked() {
@@ -217,7 +203,7 @@ func (g *Gates) change(f func()) {
 // items that do not meet it go on. A run to a condition ends.
 func (g *Gates) Close(id ID, only Condition) {
 	g.change(func() {
-		g.inputLocked("close", string(id), only.String())
+		g.recorder.Input("close", strings.TrimSpace(string(id)+" "+only.String()))
 		g.runTo = nil
 		gate := g.gates[id]
 		gate.closed, gate.only = true, only
@@ -235,7 +221,7 @@ func (g *Gates) Close(id ID, only Condition) {
 func (g *Gates) Open(id ID) {
 	g.change(func() {
 		if g.gates[id].closed {
-			g.inputLocked("open", string(id))
+			g.recorder.Input("open", string(id))
 			g.openLocked(id)
 		}
 	})
@@ -245,7 +231,7 @@ func (g *Gates) Open(id ID) {
 func (g *Gates) Step(id ID) (item Item, ok bool) {
 	g.change(func() {
 		if ok = len(g.gates[id].waiting) > 0; ok {
-			g.inputLocked("step", string(id), g.gates[id].waiting[0].item.Key)
+			g.recorder.Input("step", strings.TrimSpace(string(id)+" "+g.gates[id].waiting[0].item.Key))
 			item = g.passLocked(id, 0)
 		}
 	})
@@ -255,7 +241,7 @@ func (g *Gates) Step(id ID) (item Item, ok bool) {
 // RunTo opens all gates until an item meets the condition, which then waits: its gate closes.
 func (g *Gates) RunTo(condition Condition) {
 	g.change(func() {
-		g.inputLocked("run", condition.String())
+		g.recorder.Input("run", condition.String())
 		g.releaseLocked()
 		g.runTo = &condition
 	})
@@ -269,7 +255,7 @@ func (g *Gates) Release() {
 	}
 	g.change(func() {
 		if g.runTo != nil || slices.ContainsFunc(IDs(), func(id ID) bool { return g.gates[id].closed }) {
-			g.inputLocked("release")
+			g.recorder.Input("release", "")
 		}
 		g.releaseLocked()
 	})

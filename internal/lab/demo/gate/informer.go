@@ -17,9 +17,9 @@ type line struct {
 	end   context.CancelFunc
 }
 
-func newLine(ctx context.Context, gates *Gates, name string) *line {
+func newLine(gates *Gates, name string) *line {
 	l := &line{gates: gates, name: name}
-	l.ctx, l.end = context.WithCancel(ctx)
+	l.ctx, l.end = context.WithCancel(context.Background())
 	return l
 }
 
@@ -36,7 +36,7 @@ func HoldInformer[T informer.Object](g *Gates, config informer.Config[T]) inform
 	if g == nil {
 		return config
 	}
-	l := newLine(context.Background(), g, config.Name)
+	l := newLine(g, config.Name)
 	config.Gears = config.Gears.WithDefaults()
 	newQueue, wrapped := config.Gears.NewQueue, config.WrapHandler
 	config.Reflector.IdleTimeout, config.Reflector.ListTimeout = -1, -1

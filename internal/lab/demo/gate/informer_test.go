@@ -48,9 +48,7 @@ func inPipeline(t *testing.T, test func(p *pipeline)) {
 
 func newPipeline(t *testing.T, set gears.Set) *pipeline {
 	p := &pipeline{t: t, source: informertest.NewNamespaceSource(), ended: make(chan struct{})}
-	var err error
-	p.recorder, err = trace.Start(trace.Config{})
-	require.NoError(t, err)
+	p.recorder = recorder(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel, p.gates = cancel, gate.New(ctx, p.recorder)
 	chosen := gears.Informer[namespace](set).WithDefaults()
@@ -66,7 +64,7 @@ func newPipeline(t *testing.T, set gears.Set) *pipeline {
 	}
 	config := gate.HoldInformer(p.gates, plain)
 	p.SharedIndexInformer = informer.NewSharedIndexInformer(informer.ListerWatcher[namespace](p.source), config)
-	_, err = p.AddEventHandler(p.handler())
+	_, err := p.AddEventHandler(p.handler())
 	require.NoError(t, err)
 	p.source.Add(informertest.Namespace("old"))
 	go func() {
@@ -103,7 +101,6 @@ func (p *pipeline) took() (calls []string) {
 func (p *pipeline) stop() {
 	p.t.Helper()
 	answers(p.t, "the informer stops", func() { p.cancel(); <-p.ended })
-	p.recorder.Stop("over")
 }
 
 // answers fails the test unless f returns without the passing of time.

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"context"
 	"net/http"
 	"path"
 	"regexp"
@@ -21,7 +20,7 @@ func HoldQueue(g *Gates, name string, newQueue WorkQueue) WorkQueue {
 	}
 	return func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
 		g.wire(G5, G7)
-		return &heldQueue{newQueue(limiter, config), newLine(context.Background(), g, name)}
+		return &heldQueue{newQueue(limiter, config), newLine(g, name)}
 	}
 }
 

@@ -70,7 +70,7 @@ func (p *pool) took() (passes []string) {
 
 func TestGatesOfAWorkQueue(t *testing.T) {
 	forms(t, func(t *testing.T, set gears.Set) {
-		gates := gate.New(t.Context(), nil)
+		gates := gate.New(t.Context(), recorder(t))
 		p := startPool(t, gates, set, 1)
 		gates.Close(gate.G5, gate.Condition{})
 		p.Add("a")
@@ -109,7 +109,7 @@ func TestGatesHoldNoLockOfAWorkQueue(t *testing.T) {
 	for _, id := range []gate.ID{gate.G5, gate.G7} {
 		t.Run(string(id), func(t *testing.T) {
 			forms(t, func(t *testing.T, set gears.Set) {
-				gates := gate.New(t.Context(), nil)
+				gates := gate.New(t.Context(), recorder(t))
 				p := startPool(t, gates, set, 2)
 				gates.Close(id, gate.Condition{})
 				p.Add("a")
@@ -141,7 +141,7 @@ type cluster struct {
 func startCluster(t *testing.T, set gears.Set) *cluster {
 	c := &cluster{Cluster: nsctltest.NewCluster(), ended: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
-	c.cancel, c.gates = cancel, gate.New(ctx, nil)
+	c.cancel, c.gates = cancel, gate.New(ctx, recorder(t))
 	server := restclienttest.NewServer(t, c.Cluster).Config()
 	server.QPS, server.MaxRetries = -1, -1
 	client, err := restclient.New(gate.HoldRequests(c.gates, server))

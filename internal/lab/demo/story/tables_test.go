@@ -30,17 +30,16 @@ func TestBothLanguagesHaveTheSameFields(t *testing.T) {
 	}
 }
 
-// An index of a verb stands between its precision and its letter: %.1[3]f.
+// Each format takes the arguments of the English one. An index of a verb stands between its
+// precision and its letter: %.1[3]f.
 func TestNarrationIsFormatted(t *testing.T) {
-	var rows []words.Text
-	assert.NoError(t, yaml.Unmarshal(narration, &rows))
 	values := map[byte]any{'d': 1, 'f': 1.5, 't': true, 's': "text", 'q': "text", 'v': "text"}
-	for _, row := range rows {
+	for english, chinese := range translations() {
 		var args []any
-		for _, verb := range regexp.MustCompile(`%[-.\d]*[a-z]`).FindAllString(row.English, -1) {
+		for _, verb := range regexp.MustCompile(`%[-.\d]*[a-z]`).FindAllString(english, -1) {
 			args = append(args, values[verb[len(verb)-1]])
 		}
-		for _, format := range []string{row.English, row.Chinese} {
+		for _, format := range []string{english, chinese} {
 			if strings.Contains(format, "%") {
 				assert.NotContains(t, fmt.Sprintf(format, args...), "%!", format)
 			}
