@@ -52,26 +52,26 @@ func (s *Stage) Fill(ctx context.Context) error {
 	if err := s.CreateNamespace(ctx); err != nil {
 		return err
 	}
-	began, made, all := time.Now(), 0, 0
-	for _, n := range s.numbers {
-		all += n
-	}
+	all, inventory := 0, make([]string, len(content))
 	for i, k := range content {
-		resource := s.objectsOf(k.gvr(), Namespace)
+		all += s.numbers[i]
+		inventory[i] = fmt.Sprintf("%d %s", s.numbers[i], k.Resource)
+	}
+	began, made := time.Now(), 0
+	for i, k := range content {
+		objects := s.objectsOf(k.gvr(), Namespace)
 		for number := range s.numbers[i] {
 			object := k.object(number)
-			if _, err := resource.Create(ctx, object, api.UpdateOptions{}); err != nil {
+			if _, err := objects.Create(ctx, object, api.UpdateOptions{}); err != nil {
 				return fmt.Errorf("creating %s %s: %w", object.GetKind(), object.GetName(), err)
 			}
 			made++
 			if s.live() { // slowly, so that the bars can be seen to grow
-				if err := wait.Sleep(ctx, fillTime*time.Duration(made)/time.Duration(all)-time.Since(began)); err != nil {
-					return err
-				}
+				_ = wait.Sleep(ctx, fillTime*time.Duration(made)/time.Duration(all)-time.Since(began))
 			}
 		}
 	}
-	s.Tell(story.You, "%d object[s] of %d types are in it: %s", made, len(content), s.inventory())
+	s.Tell(story.You, "%d object[s] of %d types are in it: %s", made, len(content), strings.Join(inventory, ", "))
 	s.Enter("before the deletion", "the namespace is full and is about to be deleted")
 	return s.Teller.Await(ctx, func(state *story.State) bool {
 		return state.Total().Most >= all && state.Namespace.Phase != ""
@@ -80,23 +80,10 @@ func (s *Stage) Fill(ctx context.Context) error {
 
 // CreateNamespace creates the namespace, empty.
 func (s *Stage) CreateNamespace(ctx context.Context) error {
-	namespace := &api.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": Namespace},
-	}}
 	s.Tell(story.You, "kubectl create namespace %s", Namespace)
-	if _, err := s.objectsOf(api.NamespacesResource, "").Create(ctx, namespace, api.UpdateOptions{}); err != nil {
-		return fmt.Errorf("creating the namespace: %w", err)
-	}
-	return nil
-}
-
-// inventory lists how many there are of each type.
-func (s *Stage) inventory() string {
-	parts := make([]string, len(content))
-	for i, k := range content {
-		parts[i] = fmt.Sprintf("%d %s", s.numbers[i], k.Resource)
-	}
-	return strings.Join(parts, ", ")
+	namespace := decoded[*api.Unstructured]([]byte("{apiVersion: v1, kind: Namespace, metadata: {name: " + Namespace + "}}"))
+	_, err := s.objectsOf(api.NamespacesResource, "").Create(ctx, namespace, api.UpdateOptions{})
+	return err
 }
 
 // DeleteNamespace deletes the namespace and reports its new state.
@@ -123,12 +110,12 @@ func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing the custom resources: %w", err)
 	}
-	released := 0
+	released, patch := 0, []byte(`{"metadata":{"finalizers":null}}`)
 	for _, crontab := range list.Items {
 		if len(crontab.GetFinalizers()) == 0 {
 			continue
 		}
-		_, err := crontabs.Patch(ctx, crontab.GetName(), api.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), api.UpdateOptions{})
+		_, err := crontabs.Patch(ctx, crontab.GetName(), api.MergePatchType, patch, api.UpdateOptions{})
 		if err != nil && !api.IsNotFound(err) {
 			return fmt.Errorf("releasing %s: %w", crontab.GetName(), err)
 		}
@@ -139,36 +126,32 @@ func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 	return nil
 }
 
+// eachConfigMap calls do with the names of the first n configmaps, or of all if there are less.
+func (s *Stage) eachConfigMap(n int, do func(name string) error) error {
+	for number := range min(n, s.numbers[theConfigMaps]) {
+		if err := do(content[theConfigMaps].object(number).GetName()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // labelAll changes every configmap.
 func labelAll(label string) step {
 	return func(on *Stage, ctx context.Context) error {
 		on.Tell(story.You, "kubectl -n %s label configmaps --all %s=yes", Namespace, label)
-		for number := range on.numbers[theConfigMaps] {
-			if err := on.label(ctx, content[theConfigMaps].object(number).GetName(), label+"=yes"); err != nil {
-				return err
-			}
-		}
-		return nil
+		return on.eachConfigMap(on.Objects, func(name string) error { return on.label(ctx, name, label+"=yes") })
 	}
 }
 
 // DeleteSome deletes the first n configmaps, or all if there are less.
 func (s *Stage) DeleteSome(ctx context.Context, n int) (deleted int, err error) {
-	n = min(n, s.numbers[theConfigMaps])
-	for number := range n {
-		name := content[theConfigMaps].object(number).GetName()
-		if err := s.ConfigMaps(nil).Delete(ctx, name, api.DeleteOptions{}); err != nil {
-			return number, err
-		}
-	}
-	s.Tell(story.You, "kubectl -n %s delete configmaps: %d object[s]", Namespace, n)
-	return n, nil
-}
-
-// Fault injects a fault into the server, and reports it.
-func (s *Stage) Fault(text string) (id string, err error) {
-	s.Tell(story.Demo, "a fault is injected into the server: --fault %s", text)
-	return s.Faults.Add(text)
+	err = s.eachConfigMap(n, func(name string) error {
+		deleted++
+		return s.ConfigMaps(nil).Delete(ctx, name, api.DeleteOptions{})
+	})
+	s.Tell(story.You, "kubectl -n %s delete configmaps: %d object[s]", Namespace, deleted)
+	return deleted, err
 }
 
 // ShowWhy reports the conditions of the namespace as kubectl describe shows them, if it still
@@ -201,8 +184,7 @@ func (s *Stage) eachCondition(
 	return nil
 }
 
-// BrokenAPI is the name of an APIService whose service does not exist: what is left behind of a
-// metrics server that was uninstalled carelessly.
+// BrokenAPI is the name of an APIService whose service does not exist.
 const BrokenAPI = "v1beta1.metrics.k8s.io"
 
 var apiServices = resource("apiregistration.k8s.io", "v1", "apiservices")
@@ -230,13 +212,12 @@ func (s *Stage) ShowAPI(ctx context.Context) error {
 // DeleteAPI deletes the APIService if it still exists.
 func (s *Stage) DeleteAPI(ctx context.Context) error {
 	err := s.objectsOf(apiServices, "").Delete(ctx, BrokenAPI, api.DeleteOptions{})
-	switch {
-	case api.IsNotFound(err):
+	if api.IsNotFound(err) {
 		s.Tell(story.You, "the APIService %s is already gone: another client deleted it", BrokenAPI)
-	case err != nil:
-		return fmt.Errorf("deleting APIService %s: %w", BrokenAPI, err)
-	default:
+		return nil
+	}
+	if err == nil {
 		s.Tell(story.You, "kubectl delete apiservice %s: an API without a service is removed", BrokenAPI)
 	}
-	return nil
+	return err
 }

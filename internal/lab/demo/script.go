@@ -123,15 +123,21 @@ func soon(what string, holds func(*story.State) bool) step {
 // fault injects a fault into the server.
 func fault(format string, args ...any) step {
 	return func(on *Stage, _ context.Context) error {
-		_, err := on.Fault(fmt.Sprintf(format, args...))
+		_, err := on.fault(fmt.Sprintf(format, args...))
 		return err
 	}
+}
+
+// fault injects a fault into the server, and reports it.
+func (s *Stage) fault(text string) (id string, err error) {
+	s.Tell(story.Demo, "a fault is injected into the server: --fault %s", text)
+	return s.Faults.Add(text)
 }
 
 // during runs steps while the server has a fault.
 func during(fault string, steps ...step) step {
 	return func(on *Stage, ctx context.Context) error {
-		id, err := on.Fault(fault)
+		id, err := on.fault(fault)
 		if err != nil {
 			return err
 		}
