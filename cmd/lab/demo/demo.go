@@ -20,6 +20,7 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo"
+	"orrery/internal/lab/demo/story"
 	"orrery/internal/words"
 )
 
@@ -82,16 +83,15 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	program.OutlivePipes()
-	var curtain demo.Curtain
+	config := options.config(stdout)
 	ctx, release := program.UntilSignal(ctx, func() {
-		curtain.Fall()
+		if config.Size != nil {
+			fmt.Fprint(stdout, story.Restore)
+		}
 		fmt.Fprintln(os.Stderr, "\nlab: stopped at once by a second signal")
 		os.Exit(program.ExitInterrupted)
 	})
 	defer release()
-	defer curtain.Fall()
-
-	config := options.config(stdout)
 	suspendable := func() {}
 	if config.Size != nil {
 		suspendable = unsuspendable()
@@ -108,7 +108,7 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	}
 	defer recorded.close()
 	config.Recorder, config.Gates = recorded.recorder, recorded.gates
-	err = demo.Run(recorded.running, config, &curtain)
+	err = demo.Run(recorded.running, config)
 	if failed := recorded.stop(); failed != nil {
 		return fmt.Errorf("the recording is incomplete: %w", failed)
 	}

@@ -35,12 +35,9 @@ func (s *Stage) NewClient(trace *restclient.Trace) (*restclient.Client, error) {
 	return s.newClient(story.Spectators, server, trace)
 }
 
-// newConfigMaps makes the scene's informer of configmaps with the stage's gears, whose lists and
-// watches are told.
+// newConfigMaps makes the scene's informer of configmaps with the stage's gears.
 func (s *Stage) newConfigMaps(client *restclient.Client) {
-	const name = "configmaps"
-	s.Teller.Update(func(state *story.State) { state.Reported[name] = true })
-	s.configMaps = newInformer(s, restclient.Metadata(client, configMaps, Namespace), name)
+	s.configMaps = newInformer(s, restclient.Metadata(client, configMaps, Namespace), configMaps.Resource)
 }
 
 // startInformer starts an informer of the configmaps with handlers that do nothing, and waits for

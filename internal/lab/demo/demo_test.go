@@ -32,7 +32,7 @@ import (
 func inBubble(t *testing.T, name string, config Config) *Stage {
 	scene, err := Named(name)
 	require.NoError(t, err)
-	s := newStage(config, scene, &Curtain{})
+	s := newStage(config, scene)
 	server, err := s.newServer()
 	require.NoError(t, err)
 	t.Cleanup(func() { stopServer(server) })
@@ -135,7 +135,7 @@ func TestAlone(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
 				config := Config{Scene: "stall", Out: &out, Size: size}
-				require.NoError(t, Run(t.Context(), config, &Curtain{}))
+				require.NoError(t, Run(t.Context(), config))
 				assert.Contains(t, out.String(), "the gears are fast")
 				assert.Contains(t, out.String(), "What was measured")
 				assert.Contains(t, out.String(), "What was learnt")
@@ -143,7 +143,7 @@ func TestAlone(t *testing.T) {
 				out.Reset()
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(3*time.Second, cancel)
-				require.NoError(t, Run(ctx, config, &Curtain{}))
+				require.NoError(t, Run(ctx, config))
 				assert.Contains(t, out.String(), "Stopped in the middle of the scene.")
 				assert.NotContains(t, out.String(), "What was measured")
 			})
@@ -227,7 +227,7 @@ func TestBrokenOff(t *testing.T) {
 // A panic in a gear is printed after the terminal is restored.
 func TestPanicGivesTheTerminalBack(t *testing.T) {
 	var out bytes.Buffer
-	s := newStage(Config{Out: &out, Size: screenSize}, deletion, &Curtain{})
+	s := newStage(Config{Out: &out, Size: screenSize}, deletion)
 	restoreLog := wait.PanicHandlers.Replace()
 	defer restoreLog()
 	stop := s.draw(story.NewPrinter(io.Discard, 80, false))
@@ -267,7 +267,7 @@ func TestRunOverSockets(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &signalling{words: "kubectl create namespace shop", call: cancel}
-	require.NoError(t, Run(ctx, Config{Out: out, Objects: 20}, &Curtain{}))
+	require.NoError(t, Run(ctx, Config{Out: out, Objects: 20}))
 	assert.Contains(t, out.text.String(), "listens on https://127.0.0.1:")
 	assert.Contains(t, out.text.String(), "Stopped in the middle of the scene.")
 }
@@ -277,7 +277,7 @@ func TestAnotherOutcomeOfAScene(t *testing.T) {
 	const want = "the scene did not show what it should: passes: got 3, want 2"
 	prove := func(*Stage, *story.State) error { return bench.Prove("passes", 2, 3) }
 	scene := Scene{Options: Options{Bare: true, Alone: true}, play: script(conclude(prove))}
-	on := newStage(Config{}, scene, nil)
+	on := newStage(Config{}, scene)
 	defer on.Close()
 	assert.EqualError(t, on.play(t.Context()), want)
 	assert.False(t, on.Teller.State().Over, "the scene has no end that reads like success")

@@ -27,12 +27,15 @@ import (
 )
 
 // guided are the guided scenes with the answer that sound gears give.
-var guided = map[string]string{
-	"slow-consumer": "6 · 1 · 6", "store-decides": "OnUpdate · OnAdd",
-	"expired-watch": "†", "slow-handler": "slow handler",
-	"delete": "pods · crontabs", "one-key": "1", "back-off": "1.6s",
-	"broken-apiservice": "DeletionDiscoveryFailure", "finalizer": "ContentRemaining, FinalizersRemaining",
-}
+var guided = func() map[string]string {
+	answers := map[string]string{}
+	for _, scene := range All() {
+		if question := scene.Question(); len(question.Choices) > 0 {
+			answers[scene.Name] = question.Answer
+		}
+	}
+	return answers
+}()
 
 // recordings are the recordings of the scenes with the fast gears, which several tests look at.
 var recordings = struct {

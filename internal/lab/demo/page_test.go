@@ -220,7 +220,7 @@ func TestScenesLive(t *testing.T) {
 		ended <- Run(t.Context(), Config{
 			Gears: set, Recorder: recorder, Gates: gates,
 			Scene: name, Out: io.Discard,
-		}, &Curtain{})
+		})
 	}()
 	b := viewtest.Open(t, 1280, 720)
 	b.Do(chromedp.Navigate(server.URL() + "&lang=en"))

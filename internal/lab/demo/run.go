@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"orrery/controller/gears"
@@ -61,13 +60,14 @@ type Config struct {
 // DefaultObjects is the default number of objects.
 const DefaultObjects = 320
 
-// Run shows a scene. The caller may let the curtain fall early.
-func Run(ctx context.Context, config Config, curtain *Curtain) error {
+// Run shows a scene. A caller that ends the program before Run returns restores the terminal with
+// [story.Restore].
+func Run(ctx context.Context, config Config) error {
 	scene, err := Named(cmp.Or(config.Scene, Default))
 	if err != nil {
 		return err
 	}
-	s := newStage(config, scene, curtain)
+	s := newStage(config, scene)
 	if scene.Alone() {
 		s.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
 		return s.run(ctx)
@@ -177,7 +177,6 @@ func (s *Stage) draw(printer *story.Printer) (stop func()) {
 		return story.Run(printer.Draw, s.Teller)
 	}
 	screen := story.NewScreen(s.Out, s.Size, s.Color)
-	s.curtain.screen.Store(screen)
 	// A panic restores the terminal first, so that it can be read.
 	restore := wait.PanicHandlers.Replace(func(ctx context.Context, p *wait.Panic) {
 		screen.Close()
@@ -189,17 +188,6 @@ func (s *Stage) draw(printer *story.Printer) (stop func()) {
 		screen.Close()
 		restore()
 	})
-}
-
-// Curtain restores the terminal before the end of a scene, after a signal. The zero value is ready
-// to use.
-type Curtain struct{ screen atomic.Pointer[story.Screen] }
-
-// Fall restores the terminal for good. It may be called more than once, from any goroutine.
-func (c *Curtain) Fall() {
-	if screen := c.screen.Load(); screen != nil {
-		screen.Close()
-	}
 }
 
 // live reports whether there is a terminal to draw on.

@@ -7,8 +7,7 @@
 //
 // [Run] starts the server of package apiserver on the loopback interface, opens a [Stage] on it,
 // plays a [Scene] while a display draws it, and prints a summary. When it returns, all goroutines
-// have ended, the terminal is restored, and nothing is left on the machine. [Curtain.Fall] restores
-// the terminal at any other moment.
+// have ended, the terminal is restored, and nothing is left on the machine.
 //
 // Errors: an unknown scene is one, and if a request of the script fails, the error names the step.
 // The end of the context is not an error.
@@ -98,8 +97,8 @@ func (s Scene) Story(lang words.Lang) *story.Teller {
 	words := s.Words()
 	teller := story.New(s.Name, words.Happens.In(lang), words.Look.In(lang))
 	teller.Update(func(state *story.State) {
-		state.Lang, state.Alone = lang, s.Options.Bare
-		state.Gears.Workers = s.workers
+		state.Lang, state.Alone, state.Gears.Workers = lang, s.Options.Bare, s.workers
+		state.Follow, state.Reported = s.Options.Follow, s.Options.Reported
 	})
 	return teller
 }

@@ -26,10 +26,9 @@ import (
 type Stage struct {
 	// Immutable once the stage is open.
 	Config
-	Teller  *story.Teller
-	scene   Scene
-	curtain *Curtain
-	keep    func(context.Context) error // nil: the end is the end
+	Teller *story.Teller
+	scene  Scene
+	keep   func(context.Context) error // nil: the end is the end
 
 	Server      restclient.Config
 	Credentials map[story.Client]restclient.Credentials
@@ -78,10 +77,10 @@ var users = map[story.Client]string{
 	story.Controller: controllerUser, story.Spectators: spectatorsUser, story.Script: "script",
 }
 
-func newStage(config Config, scene Scene, curtain *Curtain) *Stage {
+func newStage(config Config, scene Scene) *Stage {
 	config.Objects = cmp.Or(config.Objects, DefaultObjects)
 	s := &Stage{
-		Config: config, Teller: scene.Story(config.Lang), scene: scene, curtain: curtain,
+		Config: config, Teller: scene.Story(config.Lang), scene: scene,
 		numbers: numbers(config.Objects),
 	}
 	s.informing, s.stop = context.WithCancel(context.Background())
@@ -103,12 +102,6 @@ func (s *Stage) open(ctx context.Context) error {
 		}
 	}
 	s.Teller.Follow(s.Recorder)
-	s.Teller.Update(func(state *story.State) {
-		state.Follow = options.Follow
-		for _, name := range options.Reported {
-			state.Reported[name] = true
-		}
-	})
 	if s.script, err = s.newClient(story.Script, s.Server, nil); err != nil {
 		return err
 	}
@@ -120,7 +113,7 @@ func (s *Stage) open(ctx context.Context) error {
 		return nil
 	}
 	s.Teller.Update(func(state *story.State) {
-		state.Namespace.Name, state.Reported["namespaces"] = Namespace, true
+		state.Namespace.Name = Namespace
 		for _, k := range content {
 			state.Types = append(state.Types, story.Type{Name: k.Resource})
 		}

@@ -10,12 +10,14 @@ import (
 // The few codes of a terminal that a screen needs.
 const (
 	enter       = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J" // alternate screen, no cursor, no wrapping, clear
-	leave       = "\x1b[?7h\x1b[?25h\x1b[?1049l"        // restore
 	beginUpdate = "\x1b[?2026h"                         // synchronized update: terminals that support it draw the whole page at once
 	endUpdate   = "\x1b[?2026l"
 	clearPage   = "\x1b[2J"
 	clearRest   = "\x1b[K"
 )
+
+// Restore restores a terminal that a screen has taken over.
+const Restore = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 
 // Screen draws pages on a terminal. [NewScreen] makes one.
 type Screen struct {
@@ -42,7 +44,7 @@ func (s *Screen) Close() {
 	defer s.mu.Unlock()
 	if s.open {
 		s.open = false
-		s.write(leave)
+		s.write(Restore)
 	}
 }
 

@@ -137,7 +137,7 @@ func (s *State) tells(e *trace.Event) bool {
 	}
 	switch {
 	case e.Key == "":
-		return s.Reported[e.In]
+		return s.Alone || e.In == "namespaces" || slices.Contains(s.Reported, e.In)
 	case e.In == "namespaces" && e.Key != s.Namespace.Name, e.In != "namespaces" && !s.follows(e.Name):
 		return false
 	case hook == "distributed":

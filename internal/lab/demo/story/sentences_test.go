@@ -117,7 +117,7 @@ func TestWatches(t *testing.T) {
 		require.NoError(t, err)
 		defer recorder.Stop("over")
 		teller := story.New("", "", "")
-		teller.Update(func(s *story.State) { s.Namespace.Name, s.Reported["namespaces"] = "shop", true })
+		teller.Update(func(s *story.State) { s.Namespace.Name = "shop" })
 		teller.Follow(recorder)
 		hooks := recorder.Reflector("namespaces")
 		for range 2 {

@@ -51,8 +51,9 @@ type State struct {
 	Alone bool
 	// Follow are the packages, and single events, that a scene on a bare stage tells of its keys.
 	Follow []string
-	// Reported are the informers whose lists and watches are told.
-	Reported map[string]bool
+	// Reported are the informers whose lists and watches are told, beside that of the namespaces. A
+	// scene on single gears tells those of all.
+	Reported []string
 	// Backlog is the informer whose handlers have a bar each.
 	Backlog string
 	// Run is what the gears have recorded; nil in a copy.

@@ -29,7 +29,7 @@ func New(scene, happens, look string) *Teller {
 	t := &Teller{began: time.Now(), changed: make(chan struct{}), told: map[string]bool{}}
 	t.state = State{
 		Scene: scene, Happens: happens, Look: look,
-		Reported: map[string]bool{}, Run: trace.NewState(),
+		Run: trace.NewState(),
 	}
 	return t
 }
