@@ -2,8 +2,10 @@ package demo
 
 import (
 	"context"
+	"strings"
 
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
 )
 
 var deletion = Scene{
@@ -76,4 +78,126 @@ var stuck = Scene{
 		(*Stage).ReleaseFinalizers,
 		gone,
 	),
+}
+
+// attemptsShown is the number of failed passes before the APIService is deleted; the last delays
+// are seconds long.
+const attemptsShown = 11
+
+var brokenAPIService = Scene{
+	Name: "broken-apiservice",
+	play: script(
+		chapter("broken", ""),
+		(*Stage).BreakAPI,
+		(*Stage).Fill,
+		pause(look),
+		ask,
+		chapter("deleted", ""),
+		(*Stage).DeleteNamespace,
+		emptied,
+		(*Stage).ReleaseFinalizers,
+		await(reported("NamespaceDeletionDiscoveryFailure")),
+		(*Stage).ShowWhy,
+		await(func(s *story.State) bool { return len(s.Namespace.Conditions) <= 1 && s.Gears.Busy == 0 }),
+		reveal,
+		(*Stage).ShowAPI,
+		await(func(s *story.State) bool { // the user may have deleted the APIService
+			return s.Namespace.Phase == story.Gone || s.Gears.Retries >= attemptsShown
+		}),
+		pause(look),
+		(*Stage).DeleteAPI,
+		gone,
+	),
+}
+
+// deletedUnseen is how many objects are deleted at most while no watch is open.
+const deletedUnseen = 20
+
+var expiredWatch = Scene{
+	Name:    "expired-watch",
+	Options: Options{Reported: []string{"configmaps"}},
+	play: func(on *Stage, ctx context.Context) error {
+		vanished := 0
+		return script(
+			chapter("fill", ""),
+			(*Stage).Fill,
+			pause(look),
+			tell(story.Demo, "the server cuts all watches of the controller and the spectators, and delays new ones"),
+			chapter("blind", ""),
+			begin("no watch is open",
+				"all watches are cut and new ones do not get through: no informer sees what happens now"),
+			during("delay:by=1h,verb=watch,user="+controllerUser+"|"+spectatorsUser,
+				fault("cut-watches"),
+				await(func(s *story.State) bool { return s.Gears.Open == 0 }),
+				func(on *Stage, ctx context.Context) (err error) {
+					vanished, err = on.DeleteSome(ctx, deletedUnseen)
+					return err
+				},
+				(*Stage).DeleteNamespace,
+				pause(look),
+				fault("compact"),
+				pause(look),
+				ask,
+				chapter("again", ""),
+				tell(story.Demo, "the server accepts watches again; they ask for a resourceVersion that has been "+
+					"compacted"),
+				begin("catching up", "410 Expired: the reflectors back off for a moment, each for another "+
+					"time, and then list everything anew"),
+			),
+			await(func(s *story.State) bool { return s.Gears.Tombstones >= vanished }),
+			reveal,
+			emptied,
+			(*Stage).ReleaseFinalizers,
+			gone,
+		)(on, ctx)
+	},
+}
+
+var slowHandler = Scene{
+	Name: "slow-handler",
+	play: script(
+		chapter("two", ""),
+		tell(story.Demo, "a second handler is added to the informer of configmaps; it takes %v for each event",
+			slowness),
+		addSlowHandler,
+		ask,
+		chapter("events", ""),
+		toFinalizers(
+			labelAll("checked"),
+			labelAll("approved"),
+			quickOneIsDone(3),
+			tellPending("configmaps: %d events wait for the slow handler, %d for the quick one"),
+			reveal,
+		),
+		await(reported("NamespaceFinalizersRemaining")),
+		(*Stage).ReleaseFinalizers,
+		gone,
+		quickOneIsDone(4),
+		tellPending("the namespace has gone; %d stale events still wait for the slow handler, %d for the quick one"),
+	),
+}
+
+// quickOneIsDone waits until the quick handler has processed so many events of each configmap.
+func quickOneIsDone(events int) step {
+	return await(func(s *story.State) bool {
+		h := handler(s, QuickHandler)
+		return h.Pending == 0 && h.Handled+h.Merged >= uint64(events*s.TypeNamed("configmaps").Most)
+	})
+}
+
+// tellPending tells how many events wait for each handler of the configmaps.
+func tellPending(format string) step {
+	return update(func(s *story.State) {
+		s.Tell(story.Handler, format, handler(s, SlowHandler).Pending, handler(s, QuickHandler).Pending)
+	})
+}
+
+// handler returns a handler of the configmaps.
+func handler(s *story.State, name string) (found trace.HandlerState) {
+	for key, h := range informerOf(s.Run).Handlers {
+		if strings.HasPrefix(key, name) {
+			found = *h
+		}
+	}
+	return found
 }

@@ -41,27 +41,22 @@ var workersInPool = Scene{
 
 // playPeriods watches three loops. It fails if a run begins too early.
 func playPeriods(on *Stage, ctx context.Context) error {
-	lines := newTimeLines(on.Teller, "sliding", "not sliding", "with jitter")
 	running, stop := context.WithTimeout(ctx, shownFor)
 	defer stop()
-	var loops wait.Group
-	for i, line := range lines {
-		jitter, sliding := []float64{0, 0, 0.5}[i], i != 1
-		run := func(ctx context.Context) {
-			line.record(func(number int) {
-				took := shortRun
-				if number == longNumber {
-					took = longRun
-				}
-				if number > 1 {
-					on.Teller.Update(line.tellStart)
-				}
-				_ = wait.Sleep(ctx, took)
-			})
+	run := func(line *timeLine, number int) {
+		took := shortRun
+		if number == longNumber {
+			took = longRun
 		}
-		loops.Start(func() { wait.JitterUntilWithContext(running, run, period, jitter, sliding) })
+		if number > 1 {
+			on.Teller.Update(line.tellStart)
+		}
+		_ = wait.Sleep(running, took)
 	}
-	loops.Start(func() { drawTimeLines(running, lines) })
+	var loops wait.Group
+	lines := startLoops(running, on.Teller, &loops, run, func(i int, run func(context.Context)) {
+		wait.JitterUntilWithContext(running, run, period, []float64{0, 0, 0.5}[i], i != 1)
+	}, "sliding", "not sliding", "with jitter")
 	loops.Wait()
 	err := ctx.Err()
 	on.Teller.Update(func(s *story.State) {
@@ -69,31 +64,6 @@ func playPeriods(on *Stage, ctx context.Context) error {
 			err = cmp.Or(err, line.measure(s, i != 1))
 		}
 	})
-	return err
-}
-
-// tellStart tells when the last run has started.
-func (l *timeLine) tellStart(s *story.State) {
-	number := len(l.runs)
-	last, run := l.runs[number-2], l.runs[number-1]
-	s.Tell(story.Worker, "%s: run %d starts %.1f s after the start and %.1f s after the end of run %d",
-		l.name, number, (run.from - last.from).Seconds(), (run.from - last.to).Seconds(), number-1)
-}
-
-// measure shows when the runs have started. It fails if one of them began too early.
-func (l *timeLine) measure(s *story.State, sliding bool) (err error) {
-	var starts []string
-	for n, run := range l.runs {
-		starts = append(starts, fmt.Sprintf("%.1f", (run.from-l.began).Seconds()))
-		earliest := l.began + time.Duration(n)*period
-		if sliding && n > 0 {
-			earliest = l.runs[n-1].to + period
-		}
-		if run.from < earliest {
-			err = cmp.Or(err, fmt.Errorf("%s: run %d started %v too early", l.name, n+1, earliest-run.from))
-		}
-	}
-	s.Figure(l.name, "%d runs, started at %s s", len(l.runs), strings.Join(starts, ", "))
 	return err
 }
 
@@ -109,36 +79,32 @@ func playPanic(on *Stage, ctx context.Context) error {
 		})
 	})()
 	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false)) // as in a program that survives panics
-	pass := func(ctx context.Context, worker, key string) {
+	working, cancel := context.WithCancel(ctx)
+	pass := func(worker, key string) {
 		defer keys.Done(key)
 		if key == poisoned {
 			panic(worker + " cannot process " + key)
 		}
-		_ = wait.Sleep(ctx, 400*time.Millisecond)
+		_ = wait.Sleep(working, 400*time.Millisecond)
 		teller.Update(func(*story.State) { passes++ })
 	}
-	working, cancel := context.WithCancel(ctx)
-	lines := newTimeLines(teller, "worker 1", "worker 2", "worker 3")
-	var workers wait.Group
-	for _, line := range lines {
-		// work is one run of a worker's loop: it processes keys until the shutdown, or until a panic.
-		work := func(run int) {
-			teller.Update(func(s *story.State) {
-				alive++
-				if run > 1 {
-					s.Tell(story.Worker, "%s is back: its loop has begun run %d", line.name, run)
-				}
-			})
-			defer teller.Update(func(*story.State) { alive-- })
-			for key, shutdown := keys.Get(); !shutdown; key, shutdown = keys.Get() {
-				pass(working, line.name, key)
+	// work is one run of a worker's loop: it processes keys until the shutdown, or until a panic.
+	work := func(line *timeLine, run int) {
+		teller.Update(func(s *story.State) {
+			alive++
+			if run > 1 {
+				s.Tell(story.Worker, "%s is back: its loop has begun run %d", line.name, run)
 			}
-		}
-		workers.Start(func() {
-			wait.UntilWithContext(working, func(context.Context) { line.record(work) }, period)
 		})
+		defer teller.Update(func(*story.State) { alive-- })
+		for key, shutdown := keys.Get(); !shutdown; key, shutdown = keys.Get() {
+			pass(line.name, key)
+		}
 	}
-	workers.Start(func() { drawTimeLines(working, lines) })
+	var workers wait.Group
+	lines := startLoops(working, teller, &workers, work, func(_ int, run func(context.Context)) {
+		wait.UntilWithContext(working, run, period)
+	}, "worker 1", "worker 2", "worker 3")
 	defer workers.Wait()
 	defer keys.ShutDown()
 	defer cancel()
@@ -167,44 +133,13 @@ func playPanic(on *Stage, ctx context.Context) error {
 
 // timeLine shows the runs of one loop in a row of the panel.
 type timeLine struct {
-	teller *story.Teller
-	name   string
-	began  time.Duration // the time of the first column
-
-	runs []timeSpan // guarded by the teller's lock
+	name  string
+	began time.Duration // the time of the first column
+	runs  []timeSpan    // guarded by the teller's lock
 }
 
 // timeSpan is one run. While it runs, to is 0.
 type timeSpan struct{ from, to time.Duration }
-
-// newTimeLines returns time lines that begin now.
-func newTimeLines(teller *story.Teller, names ...string) (lines []*timeLine) {
-	for _, name := range names {
-		lines = append(lines, &timeLine{teller: teller, name: name, began: teller.State().Elapsed})
-	}
-	return lines
-}
-
-// drawTimeLines draws the lines again and again until ctx ends.
-func drawTimeLines(ctx context.Context, lines []*timeLine) {
-	for wait.Sleep(ctx, timeColumn/2) == nil {
-		for _, line := range lines {
-			line.teller.Update(line.show)
-		}
-	}
-}
-
-// record calls run and records when it starts and ends; number counts the runs from 1. It lets a
-// panic pass.
-func (l *timeLine) record(run func(number int)) {
-	number := 0
-	l.teller.Update(func(s *story.State) {
-		l.runs = append(l.runs, timeSpan{from: s.Elapsed})
-		number = len(l.runs)
-	})
-	defer l.teller.Update(func(s *story.State) { l.runs[number-1].to = s.Elapsed })
-	run(number)
-}
 
 // The columns of a time line.
 const (
@@ -212,14 +147,68 @@ const (
 	timeColumns = 56
 )
 
+// startLoops starts a loop for each name, which calls run again and again, and draws the time lines
+// until ctx ends. number counts the runs of a loop from 1.
+func startLoops(
+	ctx context.Context, teller *story.Teller, group *wait.Group, run func(line *timeLine, number int),
+	loop func(i int, run func(context.Context)), names ...string,
+) (lines []*timeLine) {
+	for i, name := range names {
+		line := &timeLine{name: name, began: teller.State().Elapsed}
+		lines = append(lines, line)
+		recorded := func(context.Context) {
+			number := 0
+			teller.Update(func(s *story.State) {
+				line.runs = append(line.runs, timeSpan{from: s.Elapsed})
+				number = len(line.runs)
+			})
+			defer teller.Update(func(s *story.State) { line.runs[number-1].to = s.Elapsed }) // after a panic, too
+			run(line, number)
+		}
+		group.Start(func() { loop(i, recorded) })
+	}
+	group.Start(func() {
+		for wait.Sleep(ctx, timeColumn/2) == nil {
+			for _, line := range lines {
+				teller.Update(line.show)
+			}
+		}
+	})
+	return lines
+}
+
+// tellStart tells when the last run has started.
+func (l *timeLine) tellStart(s *story.State) {
+	number := len(l.runs)
+	last, run := l.runs[number-2], l.runs[number-1]
+	s.Tell(story.Worker, "%s: run %d starts %.1f s after the start and %.1f s after the end of run %d",
+		l.name, number, (run.from - last.from).Seconds(), (run.from - last.to).Seconds(), number-1)
+}
+
+// measure shows when the runs have started. It fails if one of them began too early.
+func (l *timeLine) measure(s *story.State, sliding bool) (err error) {
+	var starts []string
+	for n, run := range l.runs {
+		starts = append(starts, fmt.Sprintf("%.1f", (run.from-l.began).Seconds()))
+		earliest := l.began + time.Duration(n)*period
+		if sliding && n > 0 {
+			earliest = l.runs[n-1].to + period
+		}
+		if run.from < earliest {
+			err = cmp.Or(err, fmt.Errorf("%s: run %d started %v too early", l.name, n+1, earliest-run.from))
+		}
+	}
+	s.Figure(l.name, "%d runs, started at %s s", len(l.runs), strings.Join(starts, ", "))
+	return err
+}
+
 // show draws the line until now: "1" is the start of run 1, "█" a column in which a run runs.
 func (l *timeLine) show(s *story.State) {
 	columns := int((s.Elapsed-l.began)/timeColumn) + 1
 	text := []rune(strings.Repeat("░", min(columns, timeColumns)))
 	column := func(at time.Duration) int { return min(int((at-l.began)/timeColumn), len(text)-1) }
 	for n, run := range l.runs {
-		to := cmp.Or(run.to, s.Elapsed)
-		for i := column(run.from); i <= column(to-1); i++ {
+		for i := column(run.from); i <= column(cmp.Or(run.to, s.Elapsed)-1); i++ {
 			text[i] = '█'
 		}
 		text[column(run.from)] = rune('0' + (n+1)%10)

@@ -41,8 +41,8 @@ type State struct {
 	Elapsed time.Duration
 	// Now says what is happening, and why it takes its time.
 	Now string
-	// Wait is the delay of Now, if it is known.
-	Wait Wait
+	// Until is the end of Now, if it is known.
+	Until time.Duration
 	// Over: the scene has ended.
 	Over bool
 
@@ -99,16 +99,8 @@ type Type struct {
 // Row is a name and a text, in one line.
 type Row struct{ Name, Text string }
 
-// Wait is a delay.
-type Wait struct {
-	// Until is its end; 0: no delay.
-	Until time.Duration
-	// Long is its whole length.
-	Long time.Duration
-}
-
-// Left returns the rest of the delay.
-func (s State) Left() time.Duration { return max(0, s.Wait.Until-s.Elapsed) }
+// Left returns how long Now lasts, 0 if that is unknown.
+func (s State) Left() time.Duration { return max(0, s.Until-s.Elapsed) }
 
 // Stage is a part of the story, with its time.
 type Stage struct {

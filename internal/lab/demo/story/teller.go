@@ -100,10 +100,7 @@ func (s *State) Tell(who Who, format string, args ...any) {
 func (s *State) Enter(stage, now string, long time.Duration) {
 	stage, now = s.said(stage), s.said(now)
 	s.Now = harmless(now)
-	s.Wait = Wait{}
-	if long > 0 {
-		s.Wait = Wait{Until: s.Elapsed + long, Long: long}
-	}
+	s.Until = s.Elapsed + long
 	if n := len(s.Stages); n > 0 {
 		if s.Stages[n-1].Name == stage {
 			return
@@ -118,7 +115,7 @@ func (s *State) End(now string) {
 	if n := len(s.Stages); n > 0 {
 		s.Stages[n-1].Took = s.Elapsed - s.Stages[n-1].From
 	}
-	s.Now, s.Wait, s.Over = harmless(s.said(now)), Wait{}, true
+	s.Now, s.Until, s.Over = harmless(s.said(now)), 0, true
 }
 
 // State returns a copy of the state.
