@@ -27,8 +27,8 @@ func (s *Stage) ConfigMaps(client *restclient.Client) *restclient.Resource[*api.
 	return restclient.Dynamic(cmp.Or(client, s.script), configMaps, Namespace)
 }
 
-// NewClient returns a client of the spectators' user, with a trace in addition to the counting of
-// requests. A gateway is between it and the server; see [Stage.AnswerNextWatch].
+// NewClient returns a client of the spectators' user, with a trace of its own or nil. A gateway is
+// between it and the server; see [Stage.AnswerNextWatch].
 func (s *Stage) NewClient(trace *restclient.Trace) (*restclient.Client, error) {
 	server := s.Server
 	server.WrapTransport = func(next http.RoundTripper) http.RoundTripper { return gateway{next, &s.answer} }

@@ -218,7 +218,8 @@ func playTwoWaysOf410(on *Stage, ctx context.Context) error {
 		tell(story.Demo, "a gateway between informer and server answers the next watch itself: HTTP 410, with a Status"),
 		do(func(on *Stage) {
 			on.AnswerNextWatch(http.StatusGone, "application/json",
-				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old"}`)
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,`+
+					`"message":"too old"}`)
 		}),
 		cut,
 		recovered(1, http.StatusGone, "none"),

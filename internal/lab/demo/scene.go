@@ -14,9 +14,8 @@
 //
 // The controller is wired as in "orrery run". A [trace.Recorder] has hooks on every gear, and the
 // [story.Teller] follows it. The spectators are ten informers that draw the bars. Controller,
-// spectators and script have a client each, so that requests are counted separately and a fault can
-// affect one of them. Every beat and every number comes from a hook or a response, never from the
-// script's expectation.
+// spectators and script have a client each, so that a fault can affect one of them. Every beat and
+// every number comes from a hook or a response, never from the script's expectation.
 //
 // A scene is a script: the requests and faults, what the reader should watch, and what was learnt.
 // It does not say what the controller does; the controller's hooks do that. A script waits for
@@ -125,7 +124,8 @@ func (s Scene) Workers() int {
 func (s Scene) Play(ctx context.Context, on *Stage) error {
 	err := s.play(on, ctx)
 	if wrong, ok := errors.AsType[*bench.ProofError](err); ok {
-		return fmt.Errorf("the scene did not show what it should: %s: got %v, want %v", wrong.What, wrong.Got, wrong.Want)
+		return fmt.Errorf("the scene did not show what it should: %s: got %v, want %v",
+			wrong.What, wrong.Got, wrong.Want)
 	}
 	if err != nil {
 		return err

@@ -131,23 +131,18 @@ func (s *Stage) open(ctx context.Context) error {
 	return s.startController(ctx)
 }
 
-// newClient returns a client of a server whose requests are counted. more is another trace, or nil.
-// The client ends with the stage.
+// newClient returns a client of a server, with a trace or nil. The requests of all but the script
+// are recorded, too. The client ends with the stage.
 func (s *Stage) newClient(
-	who story.Client, server restclient.Config, more *restclient.Trace,
+	who story.Client, server restclient.Config, trace *restclient.Trace,
 ) (*restclient.Client, error) {
 	server.Credentials = s.Credentials[who]
 	server.QPS = -1
 	server.Codec = s.Gears.Codec()
 	server.UserAgent = "orrery-demo/" + string(who)
-	server.Trace = more
-	if who == story.Controller {
-		server.Trace = &restclient.Trace{Retry: func(info restclient.RequestInfo, wait time.Duration, err error) {
-			s.Tell(story.Deleter, "%s %s is retried in %v: %v", info.Method, info.Path, wait, err)
-		}}
-	}
+	server.Trace = trace
 	if who != story.Script { // the script is outside of the recorded process
-		server.Trace = restclient.JoinTraces(server.Trace, s.Recorder.Requests())
+		server.Trace = restclient.JoinTraces(trace, s.Recorder.Requests())
 		server = gate.HoldRequests(s.Gates, server)
 	}
 	client, err := restclient.New(server)
@@ -200,7 +195,10 @@ const Workers = 10
 
 // startController wires the namespace controller as in "orrery run", with hooks on every gear.
 func (s *Stage) startController(ctx context.Context) error {
-	client, err := s.newClient(story.Controller, s.Server, nil)
+	retried := func(info restclient.RequestInfo, wait time.Duration, err error) {
+		s.Tell(story.Deleter, "%s %s is retried in %v: %v", info.Method, info.Path, wait, err)
+	}
+	client, err := s.newClient(story.Controller, s.Server, &restclient.Trace{Retry: retried})
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,10 @@ func playPanic(on *Stage, ctx context.Context) error {
 			}
 			s.Figure("pool", "%d passes and %d panic; %d workers, whose loops made %d runs",
 				passes, panics, len(lines), runs)
-			return cmp.Or(bench.Prove("panics", 1, panics), bench.Prove("runs of the workers' loops", len(lines)+1, runs))
+			return cmp.Or(
+				bench.Prove("panics", 1, panics),
+				bench.Prove("runs of the workers' loops", len(lines)+1, runs),
+			)
 		}),
 	)(on, ctx)
 }

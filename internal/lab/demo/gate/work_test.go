@@ -149,7 +149,9 @@ func startCluster(t *testing.T, set gears.Set) *cluster {
 	t.Cleanup(client.Close)
 	objects := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 	namespaces := informer.NewSharedIndexInformer(informer.ListerWatcher[*api.Namespace](objects),
-		gate.HoldInformer(c.gates, informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)}))
+		gate.HoldInformer(c.gates, informer.Config[*api.Namespace]{
+			Name: "namespaces", Gears: gears.Informer[*api.Namespace](set),
+		}))
 	newDeleter := gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
 	c.controller, err = nsctl.NewController(nsctl.Config{
 		Informer: namespaces, PassTimeout: -1, NewQueue: gate.HoldQueue(c.gates, "namespace", set.NewQueue),
