@@ -49,8 +49,8 @@ type Config struct {
 	// scene; nil: nothing is held, and the scene and its passes have time limits.
 	Gates *gate.Gates
 
-	// Started, if not nil, is called when the server of a scene that has one has started. The text that
-	// it returns becomes a beat.
+	// Started, if not nil, is called when the server of a scene that has one has started. The text
+	// that it returns becomes a beat.
 	Started func(server *apiserver.Server) (string, error)
 	// Keep, if not nil, is called after the summary, while server and controller run. When it returns,
 	// they stop.

@@ -108,8 +108,8 @@ func (c comparison) holds(item Item) bool {
 // scene's name.
 type Question struct {
 	Scene string
-	// Choices are the possible answers, in the order of the page; none: the scene asks nothing. They are
-	// identifiers and numbers, the same in every language.
+	// Choices are the possible answers, in the order of the page; none: the scene asks nothing. They
+	// are identifiers and numbers, the same in every language.
 	Choices []string
 	// Answer is the one of Choices that sound gears give.
 	Answer string

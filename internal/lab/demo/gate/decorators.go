@@ -222,7 +222,8 @@ func (t heldTransport) RoundTrip(request *http.Request) (*http.Response, error) 
 	return t.RoundTripper.RoundTrip(request)
 }
 
-// resourcePath has the namespace, the resource, the name and the subresource of a request as groups.
+// resourcePath has the namespace, the resource, the name and the subresource of a request as
+// groups.
 var resourcePath = regexp.MustCompile(
 	`^/(?:api|apis/[^/]+)/[^/]+/(?:namespaces/([^/]+)/)??([^/]+)(?:/([^/]+))?(?:/(status|finalize))?$`)
 

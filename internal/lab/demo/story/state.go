@@ -190,8 +190,8 @@ func set(rows []Row, name, text string) []Row {
 	return append(rows, row)
 }
 
-// Bar returns a bar of width columns, of which part/whole are full. Only 0 is an empty bar, and only
-// whole a full one.
+// Bar returns a bar of width columns, of which part/whole are full. Only 0 is an empty bar, and
+// only whole a full one.
 func Bar(part, whole, width int) string {
 	columns := 0
 	if whole > 0 {
