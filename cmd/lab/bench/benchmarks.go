@@ -4,7 +4,14 @@ import (
 	"orrery/internal/lab/bench/workloads"
 )
 
-var queueBench = benchmark{
+// benchmark is a benchmark: its help texts and its workload.
+type benchmark struct {
+	name, short, long, examples string
+	workload                    func() workload
+}
+
+// benchmarks lists the benchmarks in the order in which an event passes the gears.
+var benchmarks = []benchmark{{
 	name:  "queue",
 	short: "The work queue: Add, Get, Done, between producers and workers",
 	long: `Producers add keys to a work queue. Workers take them out, spend --handler-cost
@@ -13,34 +20,19 @@ twice. A key that is added while a worker holds it comes back afterwards.
 
 Shows keys processed per second, the cost of each, and the time from when a key
 was due to be added until a worker was done with it.`,
-	examples: `  # two producers, two workers, ten thousand keys
-  lab bench queue
-
-  # more of everything, and a handler that works for 2 us
-  lab bench queue --producers 4 --workers 8 --keys 1M --handler-cost 2us
-
-  # one key gets 90 % of all events: how much is merged?
+	examples: `  # one key gets 90 % of all events: how much is merged?
   lab bench queue --distribution hot
-
-  # latency at a certain load, with a picture of the percentiles
-  lab bench queue --rate 100k --plot queue.svg
-
-  # what do metrics cost?
-  lab bench queue --metrics -o json
 
   # does the queue get slower with more workers?
   lab bench queue --vary workers=1..64 --plot workers.svg
 
   # one worker, 20 us a key: how does the 99th percentile grow with the load?
-  lab bench queue --vary rate=5k..80k --workers 1 --handler-cost 20us \
-    --plot load.svg`,
+  lab bench queue --vary rate=5k..80k --workers 1 --handler-cost 20us`,
 	workload: func() workload {
 		return newWork("queue", "the queues to measure",
 			workloads.QueueSubjects(), &workloads.QueueConfig{}, workloads.RunQueue)
 	},
-}
-
-var dispatchBench = benchmark{
+}, {
 	name:  "dispatch",
 	short: "From watch to handlers: three designs behind one interface",
 	long: `A fake watch hands out events, and everything between it and the handlers is
@@ -49,30 +41,17 @@ event to many handlers. That part has several designs; docs/measure/bench.md
 says when each is right.
 
 Shows events per second, the cost of each, and the time from when an event was
-due until it was delivered to a handler. Every handler checks that it gets all
-events, in order.`,
-	examples: `  # the design that is the default, with one handler
-  lab bench dispatch
-
-  # all designs side by side, sixteen handlers, with a picture
+due until it was delivered to a handler.`,
+	examples: `  # all designs side by side, sixteen handlers, with a picture
   lab bench dispatch --design all --handlers 16 --plot designs.svg
 
   # handlers that take 5 us each: which design falls behind?
-  lab bench dispatch --design all --handler-cost 5us --rate 150k
-
-  # one object changes all the time; a design that merges delivers less
-  lab bench dispatch --design fast,coalescing --distribution hot
-
-  # what does one more handler cost?
-  lab bench dispatch --vary handlers=1..32 --design all \
-    --plot handlers.svg`,
+  lab bench dispatch --design all --handler-cost 5us --rate 150k`,
 	workload: func() workload {
 		return newWork("dispatch", "how events get from the store to the handlers",
 			workloads.DispatchSubjects(), &workloads.DispatchConfig{}, workloads.RunDispatch)
 	},
-}
-
-var fifoBench = benchmark{
+}, {
 	name:  "fifo",
 	short: "The DeltaFIFO: Add and Pop at the same time",
 	long: `A producer adds events. A consumer pops all events of one object at a time, as
@@ -81,24 +60,16 @@ queue that only grows would measure memory.
 
 Shows events per second, the cost of each, the number of pops, and the time from
 when an event was due until it was popped.`,
-	examples: `  # the queue of an informer
-  lab bench fifo
-
-  # every form of the queue side by side
-  lab bench fifo --design all
-
-  # one object changes all the time: many events in one turn
+	examples: `  # one object changes all the time: many events in one turn
   lab bench fifo --distribution hot --keys 10k
 
   # what does a deeper backlog cost?
-  lab bench fifo --vary backlog=16..16384 --plot backlog.svg`,
+  lab bench fifo --vary backlog=16..16384 --design all`,
 	workload: func() workload {
 		return newWork("fifo", "the queues to measure",
 			workloads.FIFOs(), &workloads.FIFOConfig{}, workloads.Run[workloads.FIFOConfig])
 	},
-}
-
-var storeBench = benchmark{
+}, {
 	name:  "store",
 	short: "The indexer: writes while others read",
 	long: `One goroutine writes objects into a store with an index by namespace, as an
@@ -106,23 +77,9 @@ informer does, while other goroutines read it in a loop: whole lists, lists of a
 namespace, or single objects.
 
 Shows writes and reads per second, their cost, and the time from when a write
-was due until it was done. Afterwards the store and its index are compared with
-what was written.`,
+was due until it was done.`,
 	examples: `  # four readers list 100,000 objects again and again: does the writer keep up?
-  lab bench store
-
-  # this project's store beside a map under one lock
   lab bench store --design all
-
-  # no readers
-  lab bench store --readers 0
-
-  # readers that look up one object
-  lab bench store --reader get
-
-  # what does one more reader do to the writer?
-  lab bench store --vary readers=0,1,2,4,8 --design all \
-    --plot readers.svg
 
   # does a write cost more when there are more objects?
   lab bench store --vary objects=1k..1M --readers 0`,
@@ -130,9 +87,7 @@ what was written.`,
 		return newWork("store", "the stores to measure",
 			workloads.Stores(), &workloads.StoreConfig{}, workloads.Run[workloads.StoreConfig])
 	},
-}
-
-var syncBench = benchmark{
+}, {
 	name:  "sync",
 	short: "The first sync: 100,000 pods over HTTP into the cache",
 	long: `Starts an HTTP server with --objects pods in another process, and an informer
@@ -140,19 +95,13 @@ that lists them, as a controller does when it starts. The cost of the server is
 not counted.
 
 Shows the time until the cache and the handler have every pod, processor time,
-peak resident memory, and the live heap afterwards. The cache is compared with
-the server. There is no latency, because there is only one event: the list.`,
-	examples: `  # 100,000 pods as metadata, in JSON
-  lab bench sync
-
-  # the fast gears beside the textbook gears
-  lab bench sync --design all
-
-  # is the memory proportional to the number of objects?
+peak resident memory, and the live heap afterwards. There is no latency, because
+there is only one event: the list.`,
+	examples: `  # is the memory proportional to the number of objects?
   lab bench sync --vary objects=1k..64k --design all \
     --plot objects.svg --figure "peak memory"`,
 	workload: func() workload {
 		return newWork("sync", "the gears to measure",
 			workloads.SyncSubjects(), &workloads.SyncConfig{}, workloads.RunSync)
 	},
-}
+}}

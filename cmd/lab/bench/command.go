@@ -2,12 +2,17 @@
 // texts, and a workload: flags that become jobs, one for each design and each value of a varied
 // flag. A session runs the jobs in turn, in rounds, and writes the results as a table, JSON, lines
 // for benchstat or a picture. It checks all flags before it measures anything. A job whose proof
-// fails shows no figures and ends the command; an interrupted sweep shows its complete rows. Ctrl-C
-// ends the command with exit code 130.
+// fails, or that is interrupted, ends the command without figures.
 package bench
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"orrery/internal/app/program"
 )
@@ -50,9 +55,6 @@ compares with client-go.`,
 	return command
 }
 
-// benchmarks lists the benchmarks in the order in which an event passes the gears.
-var benchmarks = []benchmark{queueBench, dispatchBench, fifoBench, storeBench, syncBench}
-
 func newBenchmarkCommand(b benchmark) *cobra.Command {
 	workload, options, sweep := b.workload(), &outputFlags{}, &sweepFlags{benchmark: b}
 	command := &cobra.Command{
@@ -63,7 +65,7 @@ func newBenchmarkCommand(b benchmark) *cobra.Command {
 		Args:    program.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			jobs := workload.jobs()
-			err := options.check()
+			err := options.check(sweep.vary != "")
 			if err == nil && sweep.vary != "" {
 				jobs, err = sweep.jobs(command.Flags())
 			}
@@ -85,11 +87,50 @@ func newBenchmarkCommand(b benchmark) *cobra.Command {
 	return command
 }
 
-// benchmark is a benchmark: its help texts and its workload.
-type benchmark struct {
-	name     string
-	short    string
-	long     string
-	examples string
-	workload func() workload
+// outputFlags are the output flags that all benchmarks share.
+type outputFlags struct {
+	output, plot, figure string
+	rounds               int
+	quiet                bool
+}
+
+// The output formats.
+const (
+	outputTable    = "table"
+	outputJSON     = "json"
+	outputBenchfmt = "benchfmt"
+)
+
+func (o *outputFlags) addTo(flags *pflag.FlagSet) {
+	program.WordVar(flags, &o.output, "output", "o", "output format",
+		[]string{outputTable, outputJSON, outputBenchfmt}, "form of the results; benchfmt is for benchstat")
+	flags.StringVar(&o.plot, "plot", "",
+		"also draw the results, as SVG, into this `file`: the latencies, or with --vary one figure")
+	flags.StringVar(&o.figure, "figure", "", "figure to plot: the `name` of a figure in the table, "+
+		"or p50, p90, p99, p99.9, max; default: the first")
+	flags.IntVar(&o.rounds, "rounds", 3,
+		"number of rounds; tables and plots show medians and the spread, the other formats every round")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+}
+
+const mostRounds = 1000
+
+func (o *outputFlags) check(varied bool) error {
+	if extension := filepath.Ext(o.plot); o.plot != "" && extension != ".svg" {
+		return fmt.Errorf("--plot writes SVG: name the file .svg, not %q", extension)
+	}
+	if _, err := os.Stat(filepath.Dir(o.plot)); err != nil {
+		return plotError(err)
+	}
+	switch {
+	case o.figure != "" && (o.plot == "" || !varied):
+		return errors.New("--figure names the figure to plot: it needs --plot and --vary")
+	case o.rounds < 1 || o.rounds > mostRounds:
+		return fmt.Errorf("--rounds must be between 1 and %d, it is %d", mostRounds, o.rounds)
+	}
+	return nil
+}
+
+func plotError(err error) error {
+	return fmt.Errorf("the plot cannot be written: %w; choose another place with --plot", err)
 }

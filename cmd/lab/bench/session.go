@@ -25,6 +25,12 @@ type session struct {
 	where          report.Machine
 }
 
+// jobResults is a job and its results.
+type jobResults struct {
+	job
+	rounds report.Rounds
+}
+
 func newSession(command *cobra.Command, options *outputFlags) *session {
 	return &session{
 		ctx: command.Context(), options: options, stdout: command.OutOrStdout(), stderr: command.ErrOrStderr(),
@@ -32,29 +38,8 @@ func newSession(command *cobra.Command, options *outputFlags) *session {
 	}
 }
 
-// run runs the jobs. An interrupted sweep shows the complete jobs.
-func (s *session) run(runs []job) error {
-	release, err := s.options.reservePlot()
-	if err != nil {
-		return err
-	}
-	records, err := s.measure(runs)
-	if err != nil && (s.varied == "" || len(records) == 0) {
-		release()
-		return err
-	}
-	if showErr := s.show(records, err == nil); showErr != nil {
-		release()
-		return showErr
-	}
-	if err != nil {
-		release()
-	}
-	return err
-}
-
-// measure returns the records of the complete jobs, and why the others are missing.
-func (s *session) measure(runs []job) ([]jobResults, error) {
+// run runs the jobs.
+func (s *session) run(jobs []job) error {
 	ctx, stop := context.WithCancel(s.ctx)
 	defer stop()
 	program.OutlivePipes()
@@ -64,66 +49,63 @@ func (s *session) measure(runs []job) ([]jobResults, error) {
 	})
 	defer giveBack()
 
-	total := len(runs) * s.options.rounds
+	total := len(jobs) * s.options.rounds
 	told := total > 1 && !s.options.quiet
-	if told && slices.ContainsFunc(runs, func(run job) bool { return run.pace != nil }) {
+	if told && slices.ContainsFunc(jobs, func(j job) bool { return j.pace != nil }) {
 		fmt.Fprintln(s.stderr, "looking for a rate that every design sustains")
 	}
-	if err := s.pace(ctx, runs); err != nil {
-		return nil, err
+	if err := s.pace(ctx, jobs); err != nil {
+		return err
 	}
-	var records []jobResults
+	records := make([]jobResults, len(jobs))
 	for done := range total {
 		// Round by round: a temporary disturbance of the machine affects all jobs alike.
-		i := done % len(runs)
+		i := done % len(jobs)
 		if told {
-			fmt.Fprintf(s.stderr, "[%d/%d] %s\n", done+1, total, s.name(runs[i]))
+			fmt.Fprintf(s.stderr, "[%d/%d] %s\n", done+1, total, s.name(jobs[i]))
 		}
-		result, err := s.one(ctx, runs[i], done)
+		result, err := s.one(ctx, jobs[i])
 		if err != nil {
-			return records, err
+			return err
 		}
-		if i == len(records) {
-			records = append(records, jobResults{job: runs[i]})
-		}
-		records[i].rounds = append(records[i].rounds, result)
+		records[i].job, records[i].rounds = jobs[i], append(records[i].rounds, result)
 	}
-	return records, nil
+	return s.show(records)
 }
 
 // pace gives all designs of a value one rate for their latencies: half of what the slowest of them
 // sustains. At rates of their own, a faster design would be measured under more load.
-func (s *session) pace(ctx context.Context, runs []job) error {
-	for len(runs) > 0 {
-		slowest, rest := math.Inf(1), runs
-		for len(rest) > 0 && rest[0].value == runs[0].value && rest[0].pace != nil {
-			result, err := s.one(ctx, rest[0], 0)
+func (s *session) pace(ctx context.Context, jobs []job) error {
+	for len(jobs) > 0 {
+		slowest, rest := math.Inf(1), jobs
+		for len(rest) > 0 && rest[0].value == jobs[0].value && rest[0].pace != nil {
+			result, err := s.one(ctx, rest[0])
 			if err != nil {
 				return err
 			}
 			slowest, rest = min(slowest, result.Figures[0].Value), rest[1:]
 		}
-		if len(rest) == len(runs) {
-			rest = runs[1:] // it has a rate, or needs none
-		} else if err := runs[0].pace(max(1, slowest/2)); err != nil {
+		if len(rest) == len(jobs) {
+			rest = jobs[1:] // it has a rate, or needs none
+		} else if err := jobs[0].pace(max(1, slowest/2)); err != nil {
 			return err
 		}
-		runs = rest
+		jobs = rest
 	}
 	return nil
 }
 
 // one runs one job after others. It collects their garbage first, which would count as memory.
-func (s *session) one(ctx context.Context, run job, ended int) (*bench.Result, error) {
+func (s *session) one(ctx context.Context, j job) (*bench.Result, error) {
 	debug.FreeOSMemory()
 	meter := &bench.Meter{}
 	if !s.options.quiet {
 		defer bench.ShowProgress(s.stderr, meter)()
 	}
-	result, err := run.do(ctx, meter)
-	switch name := s.name(run); {
+	result, err := j.do(ctx, meter)
+	switch name := s.name(j); {
 	case ctx.Err() != nil:
-		return nil, &interruptedError{run: name, phase: meter.Step(), ended: ended}
+		return nil, fmt.Errorf("%w during %q; an unfinished run has no result", program.ErrInterrupted, meter.Step())
 	case err != nil && name != "":
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -131,31 +113,49 @@ func (s *session) one(ctx context.Context, run job, ended int) (*bench.Result, e
 }
 
 // name returns the name of a job.
-func (s *session) name(run job) string {
+func (s *session) name(j job) string {
 	switch {
 	case s.varied == "":
-		return run.design
-	case run.design == "":
-		return s.varied + "=" + run.value
+		return j.design
+	case j.design == "":
+		return s.varied + "=" + j.value
 	default:
-		return s.varied + "=" + run.value + ", " + run.design
+		return s.varied + "=" + j.value + ", " + j.design
 	}
 }
 
-// show writes the results. A pipe closed by its reader is not an error.
-func (s *session) show(records []jobResults, complete bool) error {
+// show writes the results in the chosen format, and the picture. A pipe closed by its reader is not
+// an error.
+func (s *session) show(records []jobResults) error {
 	stdout := program.NewLostReader(s.stdout, func() {})
-	if err := s.options.write(stdout, s.where, s.varied, records); err != nil {
+	var all []report.Rounds
+	for _, record := range records {
+		all = append(all, record.rounds)
+	}
+	var err error
+	switch s.options.output {
+	case outputJSON:
+		err = report.JSON(stdout, s.where, report.Every(all))
+	case outputBenchfmt:
+		err = report.Benchfmt(stdout, s.where, report.Every(all))
+	default:
+		err = report.Table(stdout, s.where, s.varied, all)
+	}
+	if err != nil {
 		return fmt.Errorf("the results cannot be written: %w", err)
 	}
-	if s.options.plot == "" || !complete {
+	if s.options.plot == "" {
 		return nil
 	}
-	svg, err := s.plot(records)
+	picture, err := s.picture(records)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(s.options.plot, svg, 0o666); err != nil {
+	svg, err := picture.SVG()
+	if err == nil {
+		err = os.WriteFile(s.options.plot, svg, 0o666)
+	}
+	if err != nil {
 		return plotError(err)
 	}
 	if !s.options.quiet {
@@ -163,27 +163,3 @@ func (s *session) show(records []jobResults, complete bool) error {
 	}
 	return nil
 }
-
-// interruptedError reports that Ctrl-C ended the command during a job.
-type interruptedError struct {
-	run   string // empty for a single job
-	phase string
-	ended int // complete jobs
-}
-
-func (e *interruptedError) Error() string {
-	text := "interrupted"
-	if e.phase != "" {
-		text += fmt.Sprintf(" during %q", e.phase)
-	}
-	if e.run != "" {
-		text += " of " + e.run
-	}
-	text += "; an unfinished run has no result"
-	if e.ended > 0 {
-		text += fmt.Sprintf(", %d finished before", e.ended)
-	}
-	return text
-}
-
-func (e *interruptedError) Unwrap() error { return program.ErrInterrupted }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -43,10 +44,6 @@ func newRoot() *cobra.Command {
 	root.AddCommand(New())
 	return root
 }
-
-type writerFunc func(p []byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // small are flags that make each benchmark short.
 var small = map[string][]string{
@@ -97,48 +94,29 @@ func TestBenchmarksRun(t *testing.T) {
 				require.NotNil(t, result.Latency)
 				assert.Positive(t, result.Latency.Count)
 			}
-			for flag, value := range pairs(small[kind.name]) {
+			for i := 0; i < len(small[kind.name]); i += 2 {
+				flag, value := strings.TrimPrefix(small[kind.name][i], "--"), small[kind.name][i+1]
 				assert.Equal(t, value, result.Parameters[flag], "the flag has arrived")
 			}
 		})
 	}
 }
 
-// pairs returns flags and their values.
-func pairs(args []string) map[string]string {
-	found := map[string]string{}
-	for i := 0; i+1 < len(args); i += 2 {
-		found[strings.TrimPrefix(args[i], "--")] = args[i+1]
-	}
-	return found
-}
-
-func TestBenchTableAndProgress(t *testing.T) {
-	code, stdout, stderr := lab(t, once("queue")...)
-	require.Zero(t, code, stderr)
-	assert.Regexp(t, `(?m)^bench queue$`, stdout)
-	assert.Regexp(t, `(?m)^  processed +\S+( [kMG])?/s$`, stdout)
-	assert.Regexp(t, `(?m)^  p99\.9 +\S+ (ns|µs|ms|s)$`, stdout)
-	assert.Contains(t, stdout, "\nchecked\n")
-	assert.Empty(t, stderr, "progress is for terminals")
-
-	code, _, stderr = lab(t, once("queue", "--quiet")...)
-	assert.Zero(t, code)
-	assert.Empty(t, stderr)
-}
-
-// Designs side by side have a column each, and a picture with all of them.
+// Designs side by side have a row each, and a picture with all of them.
 func TestBenchDesigns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "designs.svg")
 	code, stdout, stderr := lab(t, once("fifo", "--design", "all", "--plot", file)...)
 	require.Zero(t, code, stderr)
-	assert.Regexp(t, `(?m)^ +fast +textbook +inorder$`, stdout)
+	assert.Regexp(t, `(?m)^  textbook( +\S+( [kM])?/s){2} +\S+ (ns|µs) `, stdout)
+	assert.Contains(t, stdout, "\nchecked\n")
 	assert.Contains(t, stderr, "[2/3] textbook\n")
-	assert.Regexp(t, `(?m)^  rate for latency( +\S+( [kM])?/s){3}$`, stdout)
 	svg := svgText(t, file)
-	for _, want := range []string{"lab bench fifo: latency by percentile", "fast", "textbook", "inorder", "p99.9"} {
+	for _, want := range []string{"lab bench fifo", "fast", "textbook", "inorder", "p99.9"} {
 		assert.Contains(t, svg, want)
 	}
+	code, _, stderr = lab(t, once("queue", "--quiet")...)
+	assert.Zero(t, code)
+	assert.Empty(t, stderr)
 }
 
 // svgText parses a picture and returns its texts.
@@ -151,39 +129,44 @@ func svgText(t *testing.T, file string) string {
 	for {
 		token, err := decoder.Token()
 		if errors.Is(err, io.EOF) {
-			break
+			return strings.Join(texts, "\n")
 		}
 		require.NoError(t, err)
 		if text, ok := token.(xml.CharData); ok {
 			texts = append(texts, string(text))
 		}
 	}
-	return strings.Join(texts, "\n")
 }
 
-func TestBenchSyncDesigns(t *testing.T) {
-	document := benchJSON(t, once("sync", "--design", "all")...)
-	require.Len(t, document.Results, 2)
-	assert.Equal(t, "fast", document.Results[0].Subject)
-	assert.Equal(t, "textbook", document.Results[1].Subject)
-	assert.Equal(t, document.Results[0].Proof, document.Results[1].Proof)
-}
-
-// A failed job shows nothing, and earlier jobs are not presented as the complete result.
+// A job that fails, or that Ctrl-C interrupts, ends the command without figures and without a
+// picture.
 func TestBenchShowsNothingOfARunThatFails(t *testing.T) {
 	good := job{design: "good", do: func(context.Context, *bench.Meter) (*bench.Result, error) {
-		return &bench.Result{Bench: "x", Subject: "good", Figures: []bench.Figure{{Name: "events", Unit: bench.PerSecond, Value: 1}}}, nil
+		return &bench.Result{Bench: "x", Figures: []bench.Figure{{Name: "events", Unit: bench.PerSecond, Value: 1}}}, nil
 	}}
 	bad := job{design: "bad", do: func(context.Context, *bench.Meter) (*bench.Result, error) {
 		return nil, bench.Prove("keys processed", 2, 1)
 	}}
-	session, stdout, _ := sessionFor(t)
-	session.options.plot = filepath.Join(t.TempDir(), "x.svg")
-	err := session.run([]job{good, bad})
-	require.ErrorAs(t, err, new(*bench.ProofError))
-	assert.Equal(t, "bad: the work was not done: keys processed: got 1, want 2", err.Error())
-	assert.Empty(t, stdout.String())
-	assert.NoFileExists(t, session.options.plot)
+	interrupted := job{do: func(ctx context.Context, meter *bench.Meter) (*bench.Result, error) {
+		meter.Begin("as fast as possible")
+		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+			return nil, err
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	for want, last := range map[string]job{
+		"bad: the work was not done: keys processed: got 1, want 2":                 bad,
+		`interrupted during "as fast as possible"; an unfinished run has no result`: interrupted,
+	} {
+		session, stdout, _ := sessionFor(t)
+		session.options.plot = filepath.Join(t.TempDir(), "x.svg")
+		err := session.run([]job{good, last})
+		assert.EqualError(t, err, want)
+		assert.Equal(t, last.design == "", errors.Is(err, program.ErrInterrupted), "for the exit code")
+		assert.Empty(t, stdout.String())
+		assert.NoFileExists(t, session.options.plot)
+	}
 }
 
 func sessionFor(t *testing.T) (s *session, stdout, stderr *bytes.Buffer) {
@@ -192,64 +175,24 @@ func sessionFor(t *testing.T) (s *session, stdout, stderr *bytes.Buffer) {
 	return &session{ctx: t.Context(), options: options, stdout: stdout, stderr: stderr}, stdout, stderr
 }
 
-// interruptedRun is a job interrupted by Ctrl-C.
-func interruptedRun(value string) job {
-	return job{value: value, do: func(ctx context.Context, meter *bench.Meter) (*bench.Result, error) {
-		meter.Begin("as fast as possible")
-		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-			return nil, err
-		}
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}}
-}
+type writerFunc func(p []byte) (int, error)
 
-// An interrupted sweep shows its complete rows. It draws no picture, which would look complete.
-func TestBenchSweepInterrupted(t *testing.T) {
-	session, stdout, stderr := sessionFor(t)
-	session.varied = "workers"
-	session.options.plot = filepath.Join(t.TempDir(), "x.svg")
-	first := job{value: "1", do: func(context.Context, *bench.Meter) (*bench.Result, error) {
-		return &bench.Result{
-			Bench: "queue", Subject: "orrery", Parameters: []bench.Parameter{{Name: "workers", Value: "1"}},
-			Figures: []bench.Figure{{Name: "processed", Unit: bench.PerSecond, Value: 4.2e6}},
-		}, nil
-	}}
-	err := session.run([]job{first, interruptedRun("2"), first})
-	require.ErrorAs(t, err, new(*interruptedError))
-	assert.Equal(t, `interrupted during "as fast as possible" of workers=2; an unfinished run has no result, 1 finished before`, err.Error())
-	assert.Regexp(t, `(?m)^  1 +4\.2 M/s$`, stdout.String())
-	assert.Contains(t, stderr.String(), "[2/3] workers=2\n")
-	assert.NotContains(t, stderr.String(), "[3/3]")
-	assert.NoFileExists(t, session.options.plot)
-}
-
-// The exit code tells scripts that there is no result, and why.
-func TestBenchInterruptedExitCode(t *testing.T) {
-	interrupted := benchmark{name: "interrupted", short: "X", workload: func() workload { return fixedWorkload{interruptedRun("")} }}
-	benchmarks = append(benchmarks, interrupted)
-	defer func() { benchmarks = benchmarks[:len(benchmarks)-1] }()
-	code, stdout, stderr := lab(t, "interrupted", "-q")
-	assert.Equal(t, program.ExitInterrupted, code)
-	assert.Empty(t, stdout)
-	assert.Equal(t, "lab: interrupted during \"as fast as possible\"; an unfinished run has no result\n", stderr)
-}
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestBenchWritesToAFullDisk(t *testing.T) {
 	session, _, _ := sessionFor(t)
+	records := []jobResults{{rounds: []*bench.Result{{Bench: "x"}}}}
 	session.stdout = writerFunc(func([]byte) (int, error) { return 0, syscall.ENOSPC })
-	assert.ErrorIs(t, session.show(nil, true), syscall.ENOSPC)
+	assert.ErrorIs(t, session.show(records), syscall.ENOSPC)
 	// The reader has closed the pipe: "lab bench queue | true".
 	session.stdout = writerFunc(func([]byte) (int, error) { return 0, syscall.EPIPE })
-	assert.NoError(t, session.show(nil, true))
+	assert.NoError(t, session.show(records))
 }
 
 // The table has medians, programs get every round, and the rounds take turns.
 func TestBenchRounds(t *testing.T) {
 	session, stdout, stderr := sessionFor(t)
 	session.options.rounds = 3
-	session.options.plot = filepath.Join(t.TempDir(), "x.svg")
-	session.options.figure = "time"
 	values := map[string][]float64{"a": {30, 10, 20}, "b": {300, 100, 200}}
 	run := func(design string) job {
 		return job{design: design, do: func(context.Context, *bench.Meter) (*bench.Result, error) {
@@ -265,13 +208,10 @@ func TestBenchRounds(t *testing.T) {
 		}}
 	}
 	require.NoError(t, session.run([]job{run("a"), run("b")}))
-	assert.Regexp(t, `(?m)^  time +20 ns \(100 %\) +200 ns \(100 %\)$`, stdout.String())
-	assert.Regexp(t, `(?m)^  max +30 ns \(100 %\) +300 ns \(100 %\)$`, stdout.String())
+	assert.Regexp(t, `(?m)^  b +200 ns \(100 %\)$`, stdout.String())
 	assert.Contains(t, stdout.String(), "rounds 3 (medians)")
 	assert.NotContains(t, stdout.String(), "rate")
-	assert.Equal(t, "[1/6] a\n[2/6] b\n[3/6] a\n[4/6] b\n[5/6] a\n[6/6] b\n", progressOf(stderr.String()))
-	assert.NotContains(t, stderr.String(), "looking for a rate", "none is to be found")
-	assert.Contains(t, svgText(t, session.options.plot), "200 ns")
+	assert.Equal(t, "[1/6] a\n[2/6] b\n[3/6] a\n[4/6] b\n[5/6] a\n[6/6] b\n", stderr.String())
 
 	document := benchJSON(t, append([]string{"fifo", "--rounds", "2"}, small["fifo"]...)...)
 	require.Len(t, document.Results, 2)
@@ -320,21 +260,135 @@ func TestBenchOneRate(t *testing.T) {
 	assert.Equal(t, []float64{common[0], common[0]}, common[1:])
 }
 
-// progressOf returns the lines that name the job.
-func progressOf(stderr string) string {
-	var lines strings.Builder
-	for line := range strings.Lines(stderr) {
-		if strings.HasPrefix(line, "[") {
-			lines.WriteString(line)
-		}
+// A mistake is reported in one sentence before anything is measured.
+func TestBenchMistakes(t *testing.T) {
+	vary := func(args ...string) []string { return append([]string{"queue", "--vary"}, args...) }
+	for want, args := range map[string][]string{
+		`unexpected argument "now"`: {"queue", "now"},
+		`"--workers" flag: it must be at least 1 (see "lab bench queue --help")`: {"queue", "--workers", "0"},
+		`there is no distribution "even"; use uniform, zipf or hot`:              {"queue", "--distribution", "even"},
+		`there is no output format "yaml"; use table, json or benchfmt`:          {"queue", "-o", "yaml"},
+		`there is no design "quick"; use fast, textbook, inorder or all`:         {"fifo", "--design", "fast,quick"},
+		`"--handler-cost" flag: it must be at most 10s`:                          {"dispatch", "--handler-cost", "1m"},
+		`--figure names the figure to plot: it needs --plot and --vary`:          {"queue", "--figure", "p99", "--plot", "x.svg"},
+		`no such file or directory; choose another place with --plot`:            {"queue", "--plot", "/nowhere/x.svg"},
+		`--rounds must be between 1 and 1000, it is 0`:                           {"queue", "--rounds", "0"},
+		`--plot writes SVG: name the file .svg, not ".png"`:                      {"queue", "--plot", "x.png"},
+
+		`"textbook" is given twice`: {"fifo", "--design", "textbook,textbook"},
+
+		`"design" is not a flag that can be varied`:                        {"fifo", "--vary", "design=fast,textbook"},
+		`--workers has one value and --vary others: use only one of them`:  vary("workers=1,2", "--workers", "3"),
+		`a range must begin above zero and end above its beginning`:        vary("workers=8..1"),
+		`only numbers and durations have ranges; write a list with commas`: vary("distribution=uniform..zipf"),
+		`--vary workers=1..x: "x" is not a number`:                         vary("workers=1..x"),
+		`34 values given; the limit is 32`:                                 vary("duration=1ns..1h"),
+
+		`"wrokers" is not a flag that can be varied; use one of producers, workers, keys,`:   vary("wrokers=1"),
+		`--vary workers: it must be a flag and its values, such as producers=1..64`:          vary("workers"),
+		`--vary workers=0: invalid argument "0" for "--workers" flag: it must be at least 1`: vary("workers=1,0"),
+	} {
+		code, stdout, stderr := lab(t, args...)
+		assert.Equal(t, 1, code, args)
+		assert.Empty(t, stdout, args)
+		assert.Contains(t, stderr, want)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), "one sentence: %s", stderr)
 	}
-	return lines.String()
 }
 
-// A workload may omit a parameter that is off; its row names it nevertheless.
-func TestBenchSweepNamesEveryValue(t *testing.T) {
-	document := benchJSON(t, once("queue", "--vary", "metrics=false,true", "-q")...)
-	require.Len(t, document.Results, 2)
-	assert.Equal(t, "false", document.Results[0].Parameters["metrics"])
-	assert.Equal(t, "true", document.Results[1].Parameters["metrics"])
+func TestBenchSweepValues(t *testing.T) {
+	for want, args := range map[string][]string{
+		"3, 6, 12, 20":       {"queue", "--vary", "workers=3..20"},
+		"1000, 2000, 5000":   {"queue", "--vary", "keys=1k,2k,5k"},
+		"1µs, 2µs, 4µs":      {"queue", "--vary", "handler-cost=1us..4us"},
+		"uniform, hot":       {"queue", "--vary", "distribution=uniform,hot"},
+		"100000, 200000":     {"queue", "--vary", "--rate=100k..200k"},
+		"1 textbook, 1 fast": {"fifo", "--vary", "keys=1", "--design", "textbook,fast"},
+	} {
+		i := slices.IndexFunc(benchmarks, func(b benchmark) bool { return b.name == args[0] })
+		sweep, workload := &sweepFlags{benchmark: benchmarks[i]}, benchmarks[i].workload()
+		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+		workload.addTo(flags)
+		sweep.own = flagNames(flags)
+		sweep.addTo(flags)
+		require.NoError(t, flags.Parse(args[1:]))
+		jobs, err := sweep.jobs(flags)
+		require.NoError(t, err)
+		var values []string
+		for _, j := range jobs {
+			values = append(values, strings.TrimSpace(j.value+" "+j.design))
+		}
+		assert.Equal(t, want, strings.Join(values, ", "))
+	}
+}
+
+// A number becomes an axis, and words stand side by side. A workload may omit a parameter that is
+// off; its row names it nevertheless.
+func TestBenchSweeps(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"queue", "--vary", "workers=1..4"}, []string{"processed", "workers", "keys 100"}},
+		{[]string{"queue", "--vary", "metrics=false,true", "--figure", "p99"}, []string{"p99", "metrics", "false", "true"}},
+		{
+			[]string{"fifo", "--vary", "distribution=uniform,hot", "--design", "all", "--figure", "CPU Per Event"},
+			[]string{"CPU per event", "distribution", "uniform", "hot", "fast", "textbook"},
+		},
+	} {
+		file := filepath.Join(t.TempDir(), "x.svg")
+		code, stdout, stderr := lab(t, append(once(c.args[0], c.args[1:]...), "--plot", file)...)
+		require.Zero(t, code, stderr)
+		assert.Contains(t, stdout, "checked in each run")
+		svg := svgText(t, file)
+		for _, want := range c.want {
+			assert.Contains(t, svg, want, c.args)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "x.svg")
+	code, _, stderr := lab(t, once("queue", "-q", "--vary", "workers=1", "--plot", file, "--figure", "p98")...)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, `there is no figure "p98" to plot; use one of "processed",`)
+	assert.NoFileExists(t, file)
+}
+
+// The sweeps of the help and of the page are possible.
+func TestBenchExamplesParse(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/measure/bench.md")
+	require.NoError(t, err)
+	texts := []string{string(page)}
+	for command := range programtest.Commands(newRoot()) {
+		texts = append(texts, command.Example)
+	}
+	found := 0
+	for line := range strings.Lines(strings.ReplaceAll(strings.Join(texts, "\n"), "\\\n", " ")) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "bin/")
+		if !strings.HasPrefix(line, "lab bench") || !strings.Contains(line, "--vary") {
+			continue
+		}
+		found++
+		line, _, _ = strings.Cut(line, "#")
+		called, rest, err := newRoot().Find(programtest.Words(line)[1:])
+		require.NoError(t, err, line)
+		require.NoError(t, called.ParseFlags(rest), line)
+		i := slices.IndexFunc(benchmarks, func(b benchmark) bool { return b.name == called.Name() })
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		benchmarks[i].workload().addTo(flags)
+		sweep := &sweepFlags{benchmark: benchmarks[i], vary: called.Flag("vary").Value.String(), own: flagNames(flags)}
+		_, err = sweep.jobs(called.Flags())
+		assert.NoError(t, err, line)
+	}
+	assert.Greater(t, found, 7)
+}
+
+// Shells complete the words of flags, and the flags of --vary.
+func TestBenchCompletion(t *testing.T) {
+	for want, args := range map[string][]string{
+		"zipf":          {"queue", "--distribution", ""},
+		"inorder":       {"fifo", "--design", ""},
+		"benchfmt":      {"store", "-o", ""},
+		"handler-cost=": {"queue", "--vary", ""},
+	} {
+		assert.Contains(t, programtest.Complete(t, newRoot(), append([]string{"bench"}, args...)...), want)
+	}
 }

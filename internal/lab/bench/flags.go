@@ -112,6 +112,9 @@ func (n *Number) Format(value float64) string {
 
 func (n *Number) String() string { return n.Format(n.value) }
 
+// Value returns the value; of a duration, in nanoseconds.
+func (n *Number) Value() float64 { return n.value }
+
 // Type is the word for the value in help texts.
 func (n *Number) Type() string {
 	if n.of == counts {

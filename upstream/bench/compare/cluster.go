@@ -139,9 +139,9 @@ const runTimeout = 3 * time.Minute
 
 // programs are the paths of the compared programs.
 type programs struct {
-	// Orrery is our side's controller, Lab has our side's server, and ControlPlane has etcd,
-	// kube-apiserver and kube-controller-manager. Kubectl asks servers.
-	Orrery, Lab, ControlPlane, Kubectl string
+	// Orrery is our side's controller; ControlPlane has etcd, kube-apiserver and
+	// kube-controller-manager.
+	Orrery, ControlPlane string
 }
 
 // subject returns a side's namespace controller and its program.

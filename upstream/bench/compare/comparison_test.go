@@ -24,7 +24,7 @@ func TestSidesTakeTurnsAndSwap(t *testing.T) {
 	main.Textbook = compare.Textbook
 	against.Name, against.Against, against.Kind = "queue/cycle against the other", compare.Priority, compare.None
 	records, err := compare.Run(t.Context(), runner, compare.Config{
-		Measures: []compare.Measure{main, against}, Rounds: 3, Effort: bench.Quick,
+		Limit: time.Minute, Measures: []compare.Measure{main, against}, Rounds: 3, Effort: bench.Quick,
 	})
 	require.NoError(t, err)
 	var order []string
@@ -44,7 +44,7 @@ func TestARecordOfKnownFigures(t *testing.T) {
 		compare.Ours:   {20, 21, 22, 90, 24},
 		compare.Theirs: {100, 100, 110, 300, 96},
 	})
-	records, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{cycle()}, Rounds: 5})
+	records, err := compare.Run(t.Context(), runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{cycle()}, Rounds: 5})
 	require.NoError(t, err)
 	require.Len(t, records, 1)
 	r := records[0]
@@ -81,7 +81,7 @@ func TestVerdicts(t *testing.T) {
 			c.change(&m)
 		}
 		runner := series(map[compare.Side][]float64{compare.Ours: c.ours, compare.Theirs: {100, 100, 100}})
-		records, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{m}, Rounds: 3})
+		records, err := compare.Run(t.Context(), runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{m}, Rounds: 3})
 		require.NoError(t, err)
 		assert.Equal(t, c.want, records[0].Verdict, name)
 		assert.Equal(t, c.want == compare.Missed, compare.MissedTargets(records) != nil, name)
@@ -106,7 +106,7 @@ func TestMissedTargetsAreNamed(t *testing.T) {
 	none.Name, none.Kind, none.Target = "queue allocs/op", compare.Value, 0
 	runner := series(map[compare.Side][]float64{compare.Ours: {1}, compare.Theirs: {1}})
 	records, err := compare.Run(t.Context(), runner, compare.Config{
-		Measures: []compare.Measure{cycle(), atLeast, none}, Rounds: 1,
+		Limit: time.Minute, Measures: []compare.Measure{cycle(), atLeast, none}, Rounds: 1,
 	})
 	require.NoError(t, err)
 	assert.EqualError(t, compare.MissedTargets(records), strings.Join([]string{
@@ -120,13 +120,13 @@ func TestSidesThatDidDifferentWork(t *testing.T) {
 	runner := &fake{outcome: func(side compare.Side, _ string, _ int) (bench.Outcome, error) {
 		return bench.Outcome{Figures: map[string]float64{"ns/op": 1}, Proof: "proof of " + string(side)}, nil
 	}}
-	records, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{cycle()}, Rounds: 2})
+	records, err := compare.Run(t.Context(), runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{cycle()}, Rounds: 2})
 	assert.Empty(t, records)
 	assert.ErrorContains(t, err, "queue/cycle ns/op: the sides did not do the same work: ours proves")
 
 	onPurpose := cycle()
-	onPurpose.Different = true
-	records, err = compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{onPurpose}, Rounds: 2})
+	onPurpose.Other = onPurpose.Scenario
+	records, err = compare.Run(t.Context(), runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{onPurpose}, Rounds: 2})
 	require.NoError(t, err)
 	assert.Equal(t, "proof of ours", records[0].Proof)
 }
@@ -135,13 +135,13 @@ func TestAFigureThatIsMissing(t *testing.T) {
 	m := cycle()
 	m.Figure = "allocs/op"
 	runner := series(map[compare.Side][]float64{compare.Ours: {1}, compare.Theirs: {1}})
-	_, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{m}, Rounds: 1})
+	_, err := compare.Run(t.Context(), runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{m}, Rounds: 1})
 	assert.EqualError(t, err, `queue/cycle on ours has no figure "allocs/op"`)
 }
 
 func TestARatioToNothing(t *testing.T) {
 	runner := series(map[compare.Side][]float64{compare.Ours: {1}, compare.Theirs: {0}})
-	_, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{cycle()}, Rounds: 1})
+	_, err := compare.Run(t.Context(), runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{cycle()}, Rounds: 1})
 	assert.ErrorContains(t, err, "ns/op of client-go is 0")
 }
 
@@ -159,7 +159,7 @@ func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
 	}
 	runner := series(map[compare.Side][]float64{compare.Ours: {1, 1}, compare.Theirs: {2, 2}})
 	records, err := compare.Run(t.Context(), runner, compare.Config{
-		Measures: []compare.Measure{broken, cycle()}, Rounds: 2, Finished: note,
+		Limit: time.Minute, Measures: []compare.Measure{broken, cycle()}, Rounds: 2, Finished: note,
 	})
 	assert.EqualError(t, err, "fifo/add-pop on client-go's RealFIFO: broken")
 	require.Len(t, records, 1)
@@ -174,7 +174,7 @@ func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 		cancel()
 		return bench.Outcome{}, ctx.Err()
 	}
-	records, err := compare.Run(ctx, runner, compare.Config{Measures: []compare.Measure{cycle()}, Rounds: 5})
+	records, err := compare.Run(ctx, runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{cycle()}, Rounds: 5})
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Empty(t, records)
 	assert.Len(t, runner.turns, 1)
@@ -247,6 +247,6 @@ func series(figures map[compare.Side][]float64) *fake {
 func cycle() compare.Measure {
 	return compare.Measure{
 		Name: "queue/cycle ns/op", Scenario: "queue/cycle", Figure: "ns/op", Unit: "ns/op",
-		Better: bench.Lower, Kind: compare.Ratio, Target: 0.25,
+		Better: bench.Lower, Kind: compare.Ratio, Target: 0.25, Against: compare.Theirs,
 	}
 }

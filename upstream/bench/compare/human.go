@@ -35,7 +35,11 @@ func human(value float64, unit string) string {
 func times(ratio float64) string {
 	switch size := math.Abs(ratio); {
 	case size >= 100:
-		return grouped(ratio)
+		text := strconv.FormatFloat(ratio, 'f', 0, 64)
+		if at := len(text) - 3; at > 0 {
+			text = text[:at] + "," + text[at:]
+		}
+		return text
 	case size >= 10:
 		return strconv.FormatFloat(ratio, 'f', 1, 64)
 	case size >= 0.095 || size == 0:
@@ -46,25 +50,13 @@ func times(ratio float64) string {
 	}
 }
 
-// grouped formats a large number with commas.
-func grouped(value float64) string {
-	digits := strconv.FormatFloat(math.Round(math.Abs(value)), 'f', 0, 64)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if value < 0 {
-		return "-" + digits
-	}
-	return digits
-}
-
 // wanted formats the target of a record: "≤ 0.25", "≥ 1,000", "≤ 2 allocs".
 func wanted(r Record) string {
 	sign := "≤ "
 	if r.Better == bench.Higher {
 		sign = "≥ "
 	}
-	switch r.TargetKind {
+	switch r.Kind {
 	case Ratio:
 		return sign + times(r.Target)
 	case Value:

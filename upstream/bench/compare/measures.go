@@ -1,103 +1,190 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
+
+	"orrery/internal/lab/bench"
 )
 
-// Measures returns the project's targets in the order of the page. To add one, write its scenario
-// for both sides, an entry here, and a section in texts/.
-func Measures() []Measure {
-	return []Measure{
-		perOp("queue/cycle", "queue: Add, Get, Done", 0.6),
-		value("queue/cycle allocs/op", "queue: Add, Get, Done: allocations", "allocs/op", 0).grain(0.01).quick(),
-		perOp("queue/cycle-metrics", "queue: Add, Get, Done with metrics on", 0.55),
-		higher("queue/pipeline processed/s", "queue: 4 producers, 4 workers, batches of 32", "1/s", 4),
-		perOp("queue/add-after", "queue: AddAfter, 1M keys far in the future", 0.3),
-		ratio("queue/add-after B/op", "queue: AddAfter: bytes", "B/op", 0.5).quick(),
-		perOp("queue/add-rate-limited", "queue: AddRateLimited, exponential", 0.8),
+// Measure is a figure of a scenario, compared between two sides, with its target.
+type Measure struct {
+	// Name is unique: "queue/cycle ns/op".
+	Name string `json:"name"`
+	// Title describes it: "Add, Get, Done: one goroutine".
+	Title string `json:"-"`
+	// Unit is the figure's unit: "ns". Better is "lower" or "higher".
+	Unit   string       `json:"unit"`
+	Better bench.Better `json:"better"`
+	// Kind is what Target bounds.
+	Kind   TargetKind `json:"target_kind"`
+	Target float64    `json:"target"`
 
-		perOp("fifo/add-pop", "FIFO: Add and Pop side by side", 0.33),
-		value("fifo/add-pop allocs/op", "FIFO: Add and Pop: allocations", "allocs/op", 2).grain(0.1).quick(),
-		ratio("fifo/relist ms", "FIFO: relist of 100k", "ms", 0.3),
-		value("fifo/relist lock-ms", "FIFO: longest wait of another Add", "ms", 10),
-
-		perOp("store/update", "store: update with an index", 0.8),
-		perOp("store/by-index", "store: ByIndex, 1000 of 100k", 0.2),
-		higher("store/writes-with-readers writes/s", "store: writes while 4 readers list 100k", "1/s", 1000),
-
-		ratio("dispatch/1 ns/event", "dispatch to 1 handler", "ns/event", 0.4),
-		value("dispatch/1 allocs/event", "dispatch to 1 handler: allocations", "allocs/event", 2).grain(0.1).quick(),
-		ratio("dispatch/16 ns/event", "dispatch to 16 handlers", "ns/event", 0.12),
-		ratio("dispatch/idle p50", "one event, nothing else to do: p50", "ns", 0.7),
-		ratio("dispatch/stalled-default live MiB", "100k updates, stalled handler: live heap", "MiB", 0.95),
-		ratio("dispatch/stalled-coalescing live MiB", "100k updates, stalled handler, coalescing", "MiB",
-			0.2).over("dispatch/stalled-default"),
-
-		ratio("sync/json cpu s", "sync of 100k pods, JSON: processor time", "s", 0.15),
-		ratio("sync/json peak MiB", "sync of 100k pods, JSON: peak memory", "MiB", 0.35),
-		ratio("sync/json live MiB", "sync of 100k pods, JSON: live heap", "MiB", 0.55),
-
-		ratio("deletion/hundred s", "deletion of 100 namespaces", "s", 0.33),
-		ratio("deletion/hundred requests", "deletion of 100 namespaces: requests", "requests", 0.55),
-		ratio("deletion/empty ms", "deletion of an empty namespace", "ms", 0.15),
-		value("deletion/empty requests", "deletion of an empty namespace: requests", "requests", 36).quick(),
-		ratio("deletion/idle resident MiB", "process at rest: resident memory", "MiB", 0.28).of("deletion/hundred"),
-	}
+	// Scenario is our side's scenario, Figure the name of the number in its outcome. By default they
+	// are the two words of Name.
+	Scenario string `json:"-"`
+	Figure   string `json:"-"`
+	// Against is the other side, client-go by default. Other is its scenario if that has another
+	// name; then the proofs may differ, because a design that merges events proves something else
+	// than one that delivers them all.
+	Against Side   `json:"-"`
+	Other   string `json:"-"`
+	// Textbook is the side of the gear's textbook form, which runs Scenario without a target.
+	// NoTextbook: no textbook form does this work.
+	Textbook   Side `json:"-"`
+	NoTextbook bool `json:"-"`
+	// Grain is the unit to which figures are rounded. Allocation counts need it: the runtime
+	// allocates a little itself.
+	Grain float64 `json:"-"`
+	// Quick measures are exact even on a busy machine, so the check of every change holds them to
+	// their targets.
+	Quick bool `json:"-"`
 }
 
-// Extras returns what is measured without a target: further figures of the same rounds,
-// controller-runtime's priority queue, and client-go's newer FIFO.
-func Extras() []Measure {
-	extras := []Measure{
-		higher("queue/pipeline-singly processed/s", "queue: 4 producers, 4 workers, without batches", "1/s", 0).shown(),
-		ratio("dispatch/4 ns/event", "dispatch to 4 handlers", "ns/event", 0).shown(),
-		ratio("dispatch/idle p99", "one event, nothing else to do: p99", "ns", 0).shown(),
-		ratio("dispatch/idle asleep p50", "one event, everything asleep: p50", "ns", 0).shown(),
-		ratio("dispatch/idle asleep p99", "one event, everything asleep: p99", "ns", 0).shown(),
-		ratio("dispatch/16 allocs/event", "dispatch to 16 handlers: allocations", "allocs/event", 0).grain(0.01).shown(),
-		ratio("dispatch/stalled-default-metadata live MiB", "100k updates of metadata, stalled handler", "MiB", 0).shown(),
-		ratio("sync/json wall s", "sync of 100k pods, JSON: time", "s", 0).shown(),
-		server("start ms", "lab serve and a control plane: start", "ms"),
-		server("kubectl ms", "lab serve and a control plane: kubectl get", "ms"),
-		server("resident MiB", "lab serve and a control plane: memory at rest", "MiB"),
-	}
-	for _, m := range Measures() {
+// TargetKind is what the target of a measure bounds.
+type TargetKind string
+
+const (
+	// Ratio bounds our median divided by theirs. It is the default.
+	Ratio TargetKind = "ratio"
+	// Value bounds our median itself, in the unit of the measure.
+	Value TargetKind = "value"
+	// None has no target.
+	None TargetKind = "none"
+)
+
+// Side is one of the compared programs.
+type Side string
+
+// The sides of a comparison.
+const (
+	// Ours is this project with the fast form of every gear.
+	Ours Side = "ours"
+	// Textbook is this project with the textbook form of every gear.
+	Textbook Side = "textbook"
+	// InOrder is this project's FIFO that keeps every event in order of arrival, for the scenarios
+	// of the FIFO.
+	InOrder Side = "inorder"
+	// Theirs is client-go; among whole processes kube-controller-manager.
+	Theirs Side = "client-go"
+	// RealFIFO is client-go's newer FIFO, its informers' default, for the scenarios of the FIFO.
+	RealFIFO Side = "client-go's RealFIFO"
+	// Priority is controller-runtime's priority queue, for the scenarios of the queue.
+	Priority Side = "controller-runtime"
+)
+
+// targets are the project's targets in the order of the page.
+var targets = []Measure{
+	{Name: "queue/cycle ns/op", Title: "queue: Add, Get, Done", Target: 0.6},
+	{Name: "queue/cycle allocs/op", Title: "queue: Add, Get, Done: allocations", Kind: Value, Grain: 0.01, Quick: true},
+	{Name: "queue/cycle-metrics ns/op", Title: "queue: Add, Get, Done with metrics on", Target: 0.55},
+	{Name: "queue/pipeline processed/s", Title: "queue: 4 producers, 4 workers, batches of 32",
+		Unit: "1/s", Better: bench.Higher, Target: 4},
+	{Name: "queue/add-after ns/op", Title: "queue: AddAfter, 1M keys far in the future", Target: 0.3},
+	{Name: "queue/add-after B/op", Title: "queue: AddAfter: bytes", Target: 0.5, Quick: true},
+	{Name: "queue/add-rate-limited ns/op", Title: "queue: AddRateLimited, exponential", Target: 0.8},
+
+	{Name: "fifo/add-pop ns/op", Title: "FIFO: Add and Pop side by side", Target: 0.33},
+	{Name: "fifo/add-pop allocs/op", Title: "FIFO: Add and Pop: allocations",
+		Kind: Value, Target: 2, Grain: 0.1, Quick: true},
+	{Name: "fifo/relist ms", Title: "FIFO: relist of 100k", Target: 0.3},
+	{Name: "fifo/relist lock-ms", Title: "FIFO: longest wait of another Add", Unit: "ms", Kind: Value, Target: 10},
+
+	{Name: "store/update ns/op", Title: "store: update with an index", Target: 0.8},
+	{Name: "store/by-index ns/op", Title: "store: ByIndex, 1000 of 100k", Target: 0.2},
+	{Name: "store/writes-with-readers writes/s", Title: "store: writes while 4 readers list 100k",
+		Unit: "1/s", Better: bench.Higher, Target: 1000},
+
+	{Name: "dispatch/1 ns/event", Title: "dispatch to 1 handler", Target: 0.4},
+	{Name: "dispatch/1 allocs/event", Title: "dispatch to 1 handler: allocations",
+		Kind: Value, Target: 2, Grain: 0.1, Quick: true},
+	{Name: "dispatch/16 ns/event", Title: "dispatch to 16 handlers", Target: 0.12},
+	{Name: "dispatch/idle p50", Title: "one event, nothing else to do: p50", Unit: "ns", Target: 0.7},
+	{Name: "dispatch/stalled-default live MiB", Title: "100k updates, stalled handler: live heap",
+		Unit: "MiB", Target: 0.95},
+	{Name: "dispatch/stalled-coalescing live MiB", Title: "100k updates, stalled handler, coalescing",
+		Unit: "MiB", Target: 0.2, Other: "dispatch/stalled-default", NoTextbook: true},
+
+	{Name: "sync/json cpu s", Title: "sync of 100k pods, JSON: processor time", Unit: "s", Target: 0.15},
+	{Name: "sync/json peak MiB", Title: "sync of 100k pods, JSON: peak memory", Unit: "MiB", Target: 0.35},
+	{Name: "sync/json live MiB", Title: "sync of 100k pods, JSON: live heap", Unit: "MiB", Target: 0.55},
+
+	{Name: "deletion/hundred s", Title: "deletion of 100 namespaces", Target: 0.33},
+	{Name: "deletion/hundred requests", Title: "deletion of 100 namespaces: requests", Target: 0.55},
+	{Name: "deletion/empty ms", Title: "deletion of an empty namespace", Target: 0.15},
+	{Name: "deletion/empty requests", Title: "deletion of an empty namespace: requests",
+		Kind: Value, Target: 36, Quick: true},
+	{Name: "deletion/idle resident MiB", Title: "process at rest: resident memory",
+		Unit: "MiB", Target: 0.28, Scenario: "deletion/hundred"},
+}
+
+// Measures returns the project's targets, and without a target the same figures beside
+// controller-runtime's priority queue and client-go's newer FIFO. To add one, write its scenario for
+// both sides, a row above, and a section in texts/.
+func Measures() []Measure {
+	var all, others []Measure
+	for _, m := range targets {
+		scenario, figure, _ := strings.Cut(m.Name, " ")
+		m.Scenario, m.Figure, m.Unit = cmp.Or(m.Scenario, scenario), figure, cmp.Or(m.Unit, figure)
+		m.Better, m.Kind, m.Against = cmp.Or(m.Better, bench.Lower), cmp.Or(m.Kind, Ratio), Theirs
+		if !m.NoTextbook {
+			m.Textbook = Textbook
+		}
+		all = append(all, m)
 		switch {
 		case m.isOf("queue"):
-			extras = append(extras, m.against(Priority))
+			m.Against, m.Textbook = Priority, ""
 		case m.isOf("fifo/add-pop"):
-			extras = append(extras, m.against(RealFIFO).beside(InOrder)) // both keep every event
+			m.Against, m.Textbook = RealFIFO, InOrder // both keep every event
+		default:
+			continue
 		}
+		m.Name += " against " + string(m.Against)
+		m.Kind, m.Target, m.Quick = None, 0, false
+		others = append(others, m)
 	}
-	return extras
+	return append(all, others...)
 }
 
-// server returns a figure of the servers, which has neither a target nor a textbook form.
-func server(figure, title, unit string) Measure {
-	return ratio("server/start "+figure, title, unit, 0).shown().beside("")
+func (m Measure) entrants() (ours, theirs entrant) {
+	return entrant{Ours, m.Scenario}, entrant{m.Against, cmp.Or(m.Other, m.Scenario)}
+}
+
+func (m Measure) rounded(value float64) float64 {
+	if m.Grain == 0 {
+		return value
+	}
+	return math.Round(value/m.Grain) * m.Grain
+}
+
+// isOf reports whether the measure belongs to a group: "queue", "queue/cycle".
+func (m Measure) isOf(group string) bool {
+	return m.section() == group || strings.HasPrefix(m.section(), group+"/")
+}
+
+// section returns the scenario in the measure's name, which is usually the one that is run.
+func (m Measure) section() string {
+	scenario, _, _ := strings.Cut(m.Name, " ")
+	return scenario
 }
 
 // Only returns the selected measures: by a group ("queue"), a scenario ("queue/cycle") or a name
 // ("queue/cycle ns/op"). It returns an error for a selection without a match.
 func Only(measures []Measure, wanted []string) ([]Measure, error) {
-	var chosen []Measure
-	for _, m := range measures {
-		if slices.ContainsFunc(wanted, m.matches) {
-			chosen = append(chosen, m)
-		}
-	}
 	for _, w := range wanted {
 		if !slices.ContainsFunc(measures, func(m Measure) bool { return m.matches(w) }) {
 			return nil, fmt.Errorf("there is no measure %q; -list names them all", w)
 		}
 	}
-	return chosen, nil
+	return slices.DeleteFunc(slices.Clone(measures), func(m Measure) bool {
+		return !slices.ContainsFunc(wanted, m.matches)
+	}), nil
 }
 
 // matches reports whether a name or a group selects the measure.
 func (m Measure) matches(asked string) bool {
-	scenario := m
-	scenario.Scenario = m.title()
-	return m.Name == asked || m.isOf(asked) || scenario.isOf(asked)
+	return m.Name == asked || m.isOf(asked) || m.Scenario == asked
 }

@@ -12,27 +12,22 @@ import (
 //go:embed page.tmpl texts/*.md
 var pageFiles embed.FS
 
-// Page returns the files of the page by their names below docs: benchmarks.md and its picture. It
-// computes every word that depends on a figure: texts/ has a template for each chapter.
-func Page(results Results) (map[string][]byte, error) {
-	p := page{Results: results, measures: slices.Concat(Measures(), Extras())}
+// Page returns docs/measure/benchmarks.md. It computes every word that depends on a figure: texts/
+// has a template for each chapter.
+func Page(results Results) ([]byte, error) {
+	p := page{results}
 	functions := template.FuncMap{"scenario": p.scenario, "title": p.title, "missed": p.missed}
 	parsed, err := template.New("page.tmpl").Funcs(functions).ParseFS(pageFiles, "page.tmpl", "texts/*.md")
 	if err != nil {
 		return nil, err
 	}
 	var text bytes.Buffer
-	if err := parsed.Execute(&text, &p); err != nil {
-		return nil, err
-	}
-	return map[string][]byte{"benchmarks.md": text.Bytes(), "benchmarks/ratios.svg": p.ratios().SVG()}, nil
+	err = parsed.Execute(&text, &p)
+	return text.Bytes(), err
 }
 
 // page is the data of the template.
-type page struct {
-	Results
-	measures []Measure
-}
+type page struct{ Results }
 
 // scenario is the data of a table.
 type scenario struct {
@@ -46,14 +41,13 @@ type scenario struct {
 
 // scenario returns the rows of a scenario.
 func (p *page) scenario(name string) (scenario, error) {
-	s := scenario{Name: name, Worker: !Measure{Scenario: name}.isWholePrograms()}
+	s := scenario{Name: name, Worker: !strings.HasPrefix(name, "deletion/")}
 	for _, r := range p.Records {
-		if named, _, _ := strings.Cut(r.Name, " "); named != name {
+		if r.section() != name {
 			continue
 		}
-		if s.Rows = append(s.Rows, p.row(r)); s.Proof == "" {
-			m, _ := p.measure(r.Name)
-			s.Proof, s.Different = r.Proof, m.Different
+		if s.Rows = append(s.Rows, newRow(r)); s.Proof == "" {
+			s.Proof, s.Different = r.Proof, r.Other != ""
 		}
 	}
 	if len(s.Rows) == 0 {
@@ -64,11 +58,11 @@ func (p *page) scenario(name string) (scenario, error) {
 
 // title returns the title of a measure that has a target.
 func (p *page) title(name string) (string, error) {
-	m, ok := p.measure(name)
-	if !ok || m.Kind == None {
+	i := slices.IndexFunc(p.Records, func(r Record) bool { return r.Name == name && r.Kind != None })
+	if i < 0 {
 		return "", fmt.Errorf("a section is about the target of %s, which has none", name)
 	}
-	return m.Title, nil
+	return p.Records[i].Title, nil
 }
 
 // missed reports whether a target is missed.
@@ -83,9 +77,7 @@ type row struct {
 	Anchor string
 }
 
-func (p *page) row(r Record) row {
-	m, _ := p.measure(r.Name)
-	scenario, _, _ := strings.Cut(r.Name, " ")
+func newRow(r Record) row {
 	verdict := string(r.Verdict)
 	switch r.Verdict {
 	case Missed:
@@ -93,49 +85,31 @@ func (p *page) row(r Record) row {
 	case Shown:
 		verdict = ""
 	}
-	against := string(m.Against)
-	switch {
-	case m.isOf("deletion"):
+	against := string(r.Against)
+	if r.isOf("deletion") {
 		against = "kube-controller-manager"
-	case m.isOf("server"):
-		against = "a control plane"
 	}
 	return row{
-		Title: m.Title, Against: against,
+		Title: r.Title, Against: against,
 		Ours: human(r.Ours, r.Unit), Theirs: human(r.Theirs, r.Unit), Textbook: textbook(r),
 		Ratio: times(r.Ratio), Rounds: reach(r), Spread: percent(r.Spread), Target: wanted(r), Verdict: verdict,
-		Anchor: "#" + strings.ReplaceAll(scenario, "/", ""),
+		Anchor: "#" + strings.ReplaceAll(r.section(), "/", ""),
 	}
-}
-
-func (p *page) measure(name string) (Measure, bool) {
-	i := slices.IndexFunc(p.measures, func(m Measure) bool { return m.Name == name })
-	if i < 0 {
-		return Measure{}, false
-	}
-	return p.measures[i], true
 }
 
 // Summary returns a sentence about all targets.
 func (p *page) Summary() string { return Summary(p.Targets()) }
 
 // TargetRows returns the rows of the table at the top.
-func (p *page) TargetRows() []row {
-	var rows []row
+func (p *page) TargetRows() (rows []row) {
 	for _, r := range p.Targets() {
-		rows = append(rows, p.row(r))
+		rows = append(rows, newRow(r))
 	}
 	return rows
 }
 
 // Rounds returns the number of rounds.
-func (p *page) Rounds() int {
-	most := 0
-	for _, r := range p.Targets() {
-		most = max(most, r.Rounds)
-	}
-	return most
-}
+func (p *page) Rounds() int { return p.Records[0].Rounds }
 
 // Memory returns the machine's memory.
 func (p *page) Memory() string { return human(float64(p.Machine.Memory)/(1<<20), "MiB") }

@@ -11,26 +11,18 @@ import (
 
 // Record is the result of a measure, as build/bench.json lists it.
 type Record struct {
-	// Name of the measure.
-	Name string `json:"name"`
-	// Unit of Ours and Theirs.
-	Unit string `json:"unit"`
+	Measure
 	// Ours and Theirs are medians over the rounds; Ratio is Ours divided by Theirs.
 	Ours   float64 `json:"ours"`
 	Theirs float64 `json:"theirs"`
 	Ratio  float64 `json:"ratio"`
-	// Spread is the spread of the rounds' ratios, (max-min)/median.
-	Spread float64 `json:"spread"`
-	// Target bounds Ratio or Ours, as TargetKind says; 0 if there is none.
-	Target float64 `json:"target"`
-	// Better is "lower" or "higher", for the figure and so for the ratio.
-	Better     bench.Better `json:"better"`
-	TargetKind TargetKind   `json:"target_kind"`
 	// Rounds is the number of rounds, Low and High are the least and the greatest of their ratios.
+	// Spread is (max-min)/median of them.
 	Rounds  int     `json:"rounds"`
-	Verdict Verdict `json:"verdict"`
 	Low     float64 `json:"low"`
 	High    float64 `json:"high"`
+	Spread  float64 `json:"spread"`
+	Verdict Verdict `json:"verdict"`
 	// Proof is what each side's work was checked for.
 	Proof string `json:"proof"`
 	// Textbook is the textbook form's result in the same rounds; nil if no textbook form does this
@@ -46,17 +38,17 @@ type TextbookRecord struct {
 }
 
 // newRecord returns the record of a measure from the outcomes of the rounds.
-func newRecord(m Measure, ours, theirs []bench.Outcome) (Record, error) {
+func newRecord(m Measure, outcomes map[entrant][]bench.Outcome) (Record, error) {
 	our, their := m.entrants()
-	a, proof, err := figures(m, our, ours)
+	a, proof, err := figures(m, our, outcomes)
 	if err != nil {
 		return Record{}, err
 	}
-	b, otherProof, err := figures(m, their, theirs)
+	b, otherProof, err := figures(m, their, outcomes)
 	if err != nil {
 		return Record{}, err
 	}
-	if proof != otherProof && !m.Different {
+	if proof != otherProof && m.Other == "" {
 		return Record{}, proofsDiffer(m, proof, otherProof, their.side)
 	}
 	ratios := bench.Ratios(a, b)
@@ -64,45 +56,40 @@ func newRecord(m Measure, ours, theirs []bench.Outcome) (Record, error) {
 		return Record{}, fmt.Errorf("%s: %s of %s is 0: there is no ratio to 0", m.Name, m.Figure, their.side)
 	}
 	r := Record{
-		Name: m.Name, Unit: m.Unit, Better: m.Better, Target: m.Target, TargetKind: m.Kind, Proof: proof, Rounds: len(a),
+		Measure: m, Proof: proof, Rounds: len(a),
 		Ours: bench.Median(a), Theirs: bench.Median(b), Low: slices.Min(ratios), High: slices.Max(ratios),
 	}
 	r.Ratio = bench.Ratios([]float64{r.Ours}, []float64{r.Theirs})[0]
 	if r.Spread = bench.Spread(ratios); math.IsNaN(r.Spread) || math.IsInf(r.Spread, 0) {
 		r.Spread = r.High - r.Low // around a median of 0 there is only an absolute spread
 	}
-	r.Verdict = verdictOf(m, r.Ours, r.Ratio)
-	return r, nil
-}
-
-// addTextbook adds the textbook form's result. Its proof must be the same.
-func (r *Record) addTextbook(m Measure, e entrant, outcomes []bench.Outcome) error {
-	values, proof, err := figures(m, e, outcomes)
-	if err != nil {
-		return err
+	r.judge()
+	if m.Textbook == "" {
+		return r, nil
 	}
-	if proof != r.Proof {
-		return proofsDiffer(m, r.Proof, proof, e.side)
+	values, proof, err := figures(m, entrant{m.Textbook, m.Scenario}, outcomes)
+	if err == nil && proof != r.Proof {
+		err = proofsDiffer(m, r.Proof, proof, m.Textbook)
 	}
 	figure := bench.Median(values)
 	r.Textbook = &TextbookRecord{Figure: figure, Ratio: bench.Ratios([]float64{figure}, []float64{r.Theirs})[0]}
-	return nil
+	return r, err
 }
 
 // figures returns a measure's figure in each round, and the common proof.
-func figures(m Measure, e entrant, outcomes []bench.Outcome) ([]float64, string, error) {
-	values := make([]float64, len(outcomes))
-	for i, outcome := range outcomes {
+func figures(m Measure, e entrant, all map[entrant][]bench.Outcome) (values []float64, proof string, err error) {
+	for _, outcome := range all[e] {
 		value, ok := outcome.Figures[m.Figure]
 		if !ok {
 			return nil, "", fmt.Errorf("%s on %s has no figure %q", e.scenario, e.side, m.Figure)
 		}
-		if outcome.Proof != outcomes[0].Proof {
-			return nil, "", fmt.Errorf("%s on %s proves %q in one round and %q in another", e.scenario, e.side, outcomes[0].Proof, outcome.Proof)
+		if len(values) > 0 && outcome.Proof != proof {
+			return nil, "", fmt.Errorf("%s on %s proves %q in one round and %q in another",
+				e.scenario, e.side, proof, outcome.Proof)
 		}
-		values[i] = m.rounded(value)
+		values, proof = append(values, m.rounded(value)), outcome.Proof
 	}
-	return values, outcomes[0].Proof, nil
+	return values, proof, nil
 }
 
 // proofsDiffer reports that two sides did different work.
@@ -123,19 +110,19 @@ const (
 	Shown Verdict = "shown"
 )
 
-// verdictOf returns the verdict on our median and the ratio of the medians.
-func verdictOf(m Measure, ours, ratio float64) Verdict {
-	got := ratio
-	if m.Kind == Value {
-		got = ours
+// judge sets the verdict on our median or the ratio of the medians.
+func (r *Record) judge() {
+	got := r.Ratio
+	if r.Kind == Value {
+		got = r.Ours
 	}
 	switch {
-	case m.Kind == None:
-		return Shown
-	case m.reached(got, m.Target):
-		return Met
+	case r.Kind == None:
+		r.Verdict = Shown
+	case got == r.Target || (got < r.Target) == (r.Better == bench.Lower):
+		r.Verdict = Met
 	default:
-		return Missed
+		r.Verdict = Missed
 	}
 }
 
@@ -147,7 +134,7 @@ func MissedTargets(records []Record) error {
 			continue
 		}
 		text := "the ratio is " + times(r.Ratio)
-		if r.TargetKind == Value {
+		if r.Kind == Value {
 			text = "it is " + human(r.Ours, r.Unit)
 		}
 		missed = append(missed, fmt.Errorf("%s: %s, and the target is %s", r.Name, text, wanted(r)))

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -49,29 +48,17 @@ type Results struct {
 
 // Targets returns the records with a target, Extras the others.
 func (r Results) Targets() []Record {
-	return slices.DeleteFunc(slices.Clone(r.Records), func(r Record) bool { return r.TargetKind == None })
+	return slices.DeleteFunc(slices.Clone(r.Records), func(r Record) bool { return r.Kind == None })
 }
 
 func (r Results) Extras() []Record {
-	return slices.DeleteFunc(slices.Clone(r.Records), func(r Record) bool { return r.TargetKind != None })
+	return slices.DeleteFunc(slices.Clone(r.Records), func(r Record) bool { return r.Kind != None })
 }
 
-// JSON returns the content of a file that ReadResults reads.
+// JSON returns the content of build/bench.json.
 func (r Results) JSON() ([]byte, error) {
 	text, err := json.MarshalIndent(r, "", "  ")
 	return append(text, '\n'), err
-}
-
-// ReadResults reads a file.
-func ReadResults(path string) (r Results, err error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return r, err
-	}
-	if err := json.Unmarshal(text, &r); err != nil {
-		return r, fmt.Errorf("%s: %w", path, err)
-	}
-	return r, nil
 }
 
 // WriteTable writes all records for a terminal, and a sentence about the targets.
@@ -110,18 +97,16 @@ func Line(r Record) string {
 }
 
 // Summary returns a sentence about how many targets are met.
-func Summary(records []Record) string {
-	count := make(map[Verdict]int)
-	for _, r := range records {
-		count[r.Verdict]++
+func Summary(targets []Record) string {
+	missed := 0
+	for _, r := range targets {
+		if r.Verdict == Missed {
+			missed++
+		}
 	}
-	if n := count[Shown]; n == len(records) {
-		return fmt.Sprintf("%d measures, none with a target", n)
-	}
-	targets := len(records) - count[Shown]
-	text := fmt.Sprintf("%d of %d targets met", count[Met], targets)
-	if n := count[Missed]; n > 0 {
-		text += fmt.Sprintf(", %d missed", n)
+	text := fmt.Sprintf("%d of %d targets met", len(targets)-missed, len(targets))
+	if missed > 0 {
+		text += fmt.Sprintf(", %d missed", missed)
 	}
 	return text
 }

@@ -37,9 +37,7 @@ func newRunners(directory string, say func(string, ...any)) *runners {
 	}
 	return &runners{workers: commands, say: say, programs: programs{
 		Orrery:       filepath.Join(directory, "orrery"),
-		Lab:          filepath.Join(directory, "lab"),
 		ControlPlane: filepath.Join(directory, "controlplane"),
-		Kubectl:      filepath.Join(directory, "kubectl"),
 	}}
 }
 
@@ -47,9 +45,6 @@ func newRunners(directory string, say func(string, ...any)) *runners {
 func (r *runners) Run(
 	ctx context.Context, side Side, scenario string, effort bench.Effort,
 ) (bench.Outcome, error) {
-	if scenario == Servers {
-		return runServer(ctx, r.programs, side, effort)
-	}
 	if !strings.HasPrefix(scenario, "deletion/") {
 		return r.workers[side].Run(ctx, scenario, effort)
 	}

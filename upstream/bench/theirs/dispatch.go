@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,14 +25,11 @@ func (dispatch) Name() string { return "client-go" }
 
 func (dispatch) Merges() bool { return false }
 
-func (dispatch) New(kind workloads.Kind) (workloads.DispatchInformer, error) {
-	switch kind {
-	case workloads.Heads:
-		return newDispatched[metav1.PartialObjectMetadata](&metav1.PartialObjectMetadataList{}), nil
-	case workloads.Pods:
-		return newDispatched[corev1.Pod](&corev1.PodList{}), nil
+func (dispatch) New(kind workloads.Kind) workloads.DispatchInformer {
+	if kind == workloads.Pods {
+		return newDispatched[corev1.Pod](&corev1.PodList{})
 	}
-	return nil, fmt.Errorf("there is no kind of objects %q", kind)
+	return newDispatched[metav1.PartialObjectMetadata](&metav1.PartialObjectMetadataList{})
 }
 
 // pointer is a *O that is an object of the API.

@@ -16,7 +16,7 @@ type object = *metav1.PartialObjectMetadata
 var objects = workloads.Objects[object]{
 	New:    newObject,
 	Number: func(obj object) int64 { return obj.Generation },
-	Key:    func(obj object) (string, string) { return obj.Namespace, obj.Name },
+	Key:    func(obj object) string { return obj.Namespace + "/" + obj.Name },
 }
 
 // newObject is workloads.Pod.Metadata for the original's type.

@@ -10,15 +10,20 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
 
 	"orrery/internal/lab/bench"
 )
 
 // texts parses a picture and returns its texts.
-func texts(t *testing.T, picture []byte) []string {
+func texts(t *testing.T, picture *Picture) (found []string) {
 	t.Helper()
-	decoder := xml.NewDecoder(strings.NewReader(string(picture)))
-	var found []string
+	svg, err := picture.SVG()
+	require.NoError(t, err)
+	again, err := picture.SVG()
+	require.NoError(t, err)
+	assert.Equal(t, svg, again, "the same struct is the same picture")
+	decoder := xml.NewDecoder(strings.NewReader(string(svg)))
 	for {
 		token, err := decoder.Token()
 		if errors.Is(err, io.EOF) {
@@ -31,53 +36,25 @@ func texts(t *testing.T, picture []byte) []string {
 	}
 }
 
-func TestDotsNameRowsSeriesAndUnits(t *testing.T) {
-	dots := Dots{
-		Title: "Time of an operation", Caption: "Medians of <five> rounds.",
-		Axis: Axis{Title: "time", Unit: bench.Nanoseconds, Log: true},
-		Rows: []string{"queue/cycle", "fifo/relist"},
-		Series: []Series{
-			{Name: "ours", Points: []Point{{X: 0, Y: Value{At: 62, Low: 60, High: 66}}, {X: 1, Y: Value{At: 31e6}}}},
-			{Name: "theirs", Points: []Point{{X: 0, Y: Value{At: 310}}, {X: 1, Y: Value{At: math.NaN()}}}},
-		},
+func TestAPictureShowsNumbersWithUnits(t *testing.T) {
+	picture := &Picture{
+		Title: "Keys processed", Caption: "Medians of <five> rounds.", X: "workers", Y: "keys", Unit: bench.PerSecond,
+		LogX: true, Ticks: []plot.Tick{{Value: 1, Label: "one"}, {Value: 4, Label: "four"}},
 	}
-	found := texts(t, dots.SVG())
+	picture.Add("fast", Point{X: 4, Y: 3e6, Low: 3e6, High: 3e6})
+	picture.Add("fast", Point{X: 1, Y: 4e6, Low: 3e6, High: 5e6})
+	assert.NotContains(t, texts(t, picture), "fast", "a single curve has no legend")
+	picture.Add("textbook", Point{X: 1, Y: 1e6, Low: 1e6, High: 1e6})
+	picture.Add("textbook", Point{X: 4, Y: math.NaN()})
+	found := texts(t, picture)
 	for _, want := range []string{
-		"Time of an operation", "Medians of <five> rounds.", "time", "queue/cycle", "fifo/relist",
-		"ours", "theirs", "10 ns", "10 ms",
+		"Keys processed", "Medians of <five> rounds.", "workers", "keys", "fast", "textbook", "one", "four", "2.5 M/s", "0/s",
 	} {
 		assert.Contains(t, found, want)
 	}
-	dots.Series = dots.Series[:1]
-	assert.NotContains(t, texts(t, dots.SVG()), "ours", "a single series has no legend")
-	assert.Equal(t, dots.SVG(), dots.SVG(), "the same struct is the same picture")
-}
-
-func TestLinesShowNumbersWithUnits(t *testing.T) {
-	lines := Lines{
-		Title: "Keys processed", X: Axis{Title: "workers", Unit: bench.Count},
-		Y: Axis{Title: "keys per second", Unit: bench.PerSecond},
-		Series: []Series{
-			{Name: "fast", Points: []Point{{X: 1, Y: Value{At: 4e6, Low: 3e6, High: 5e6}}, {X: 4, Y: Value{At: 3e6}}}},
-			{Name: "textbook", Points: []Point{{X: 1, Y: Value{At: 1e6}}, {X: math.NaN(), Y: Value{At: 2}}}},
-		},
-	}
-	found := texts(t, lines.SVG())
-	for _, want := range []string{"workers", "keys per second", "fast", "textbook", "2.5 M/s", "5 M/s"} {
-		assert.Contains(t, found, want)
-	}
-	lines.Y.Log = true
-	assert.Contains(t, texts(t, lines.SVG()), "1 M/s")
-	lines.Series[0].Points[0].Y = Value{}
-	assert.Contains(t, texts(t, lines.SVG()), "0", "an axis with a zero is linear")
-}
-
-func TestPicturesWithoutNumbers(t *testing.T) {
-	for name, picture := range map[string][]byte{
-		"dots":      Dots{Title: "Nothing"}.SVG(),
-		"lines":     Lines{Title: "Nothing", Series: []Series{{Name: "a"}, {Name: "b"}}}.SVG(),
-		"one value": Lines{Title: "Nothing", X: Axis{Log: true}, Series: []Series{{Points: []Point{{X: 4}}}}}.SVG(),
-	} {
-		assert.Contains(t, texts(t, picture), "Nothing", name)
-	}
+	picture.LogY = true
+	assert.Contains(t, texts(t, picture), "1 M/s")
+	picture.Add("fast", Point{X: 4})
+	assert.Contains(t, texts(t, picture), "0/s", "an axis with a zero is linear")
+	assert.Contains(t, texts(t, &Picture{Title: "Nothing"}), "Nothing")
 }

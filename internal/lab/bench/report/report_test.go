@@ -71,8 +71,6 @@ func TestGolden(t *testing.T) {
 	both := []*bench.Result{result("batching", "1", 100), result("channels", "1", 1000), result("batching", "2", 170), result("channels", "2", 2000), bare()}
 	for name, write := range map[string]func(io.Writer) error{
 		"table-two.txt":     func(w io.Writer) error { return Table(w, somewhere, "", single(two...)) },
-		"table-unlike.txt":  func(w io.Writer) error { return Table(w, somewhere, "", single(two[0], bare())) },
-		"table-none.txt":    func(w io.Writer) error { return Table(w, somewhere, "", nil) },
 		"sweep.txt":         func(w io.Writer) error { return Table(w, somewhere, "handlers", single(sweep...)) },
 		"sweep-designs.txt": func(w io.Writer) error { return Table(w, somewhere, "handlers", single(both...)) },
 		"results.json":      func(w io.Writer) error { return JSON(w, somewhere, []*bench.Result{two[0], bare()}) },
@@ -104,7 +102,6 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 func TestWritersThatFail(t *testing.T) {
 	some := []*bench.Result{result("batching", "4", 412.5)}
 	assert.ErrorIs(t, Table(full{}, somewhere, "", single(some...)), errFull)
-	assert.ErrorIs(t, Table(full{}, somewhere, "", nil), errFull)
 	assert.ErrorIs(t, JSON(full{}, somewhere, some), errFull)
 	assert.ErrorIs(t, Benchfmt(full{}, somewhere, some), errFull)
 }

@@ -1,12 +1,8 @@
 // Package report writes the results of benchmarks. [Table] is for readers, with numbers of three
 // digits and a prefix: 4.2 M/s, 310 ns, 12.3 MiB; [Human] formats them, for plots too. [JSON]
 // and [Benchfmt] are for programs: their numbers are never scaled or rounded and their names are
-// stable. A missing value is null in JSON and a dash in a table, never a zero.
-//
-// Pictures are SVG, drawn with gonum/plot: [Dots] compare single numbers, [Lines] show a number
-// over a parameter. The picture depends on the struct only, so a picture in the repository changes
-// only with its figures. Series differ in colour and in the shape of their marks. NaN is omitted,
-// and an axis with a value that is not positive is linear.
+// stable. A missing value is null in JSON and a dash in a table, never a zero. A [Picture] shows a
+// number over a parameter, drawn with gonum/plot.
 package report
 
 import (
@@ -21,15 +17,11 @@ import (
 	"orrery/internal/words"
 )
 
-// Table writes the machine, the parameters that all results share, and a column for each result,
-// with a row for each figure and percentile and the spread of its rounds. If a parameter was
-// varied, each result is a row instead, beginning with its value. The checks follow: those of the
-// first result if a parameter was varied, because the others differ in numbers only.
+// Table writes the machine, the parameters that all results share, and a row for each result, with
+// the spread of its rounds. It begins with what differs: the varied parameter, the design, and other
+// parameters. The checks follow: those of the first result if a parameter was varied, because the
+// others differ in numbers only.
 func Table(w io.Writer, where Machine, varied string, all []Rounds) error {
-	if len(all) == 0 {
-		_, err := io.WriteString(w, "No results.\n")
-		return err
-	}
 	var results []*bench.Result
 	for _, rounds := range all {
 		results = append(results, rounds.Median())
@@ -40,39 +32,15 @@ func Table(w io.Writer, where Machine, varied string, all []Rounds) error {
 	if warning := where.Busy(); warning != "" {
 		writeWrapped(&text, warning)
 	}
-	same, different := divide(results, varied)
-	for i, name := range same {
-		same[i] = name + " " + parameter(name).human(results[0])
-	}
-	if len(same) > 0 {
-		writeWrapped(&text, strings.Join(same, ", "))
+	if shared := Shared(results, varied); shared != "" {
+		writeWrapped(&text, shared)
 	}
 	if len(all[0]) > 1 {
 		writeWrapped(&text, "in parentheses: the spread of the rounds, (max-min)/median")
 	}
-	text.WriteString("\n")
-
-	var first []Column
-	if varied != "" {
-		first = append(first, parameter(strings.ReplaceAll(varied, "-", " ")))
-	}
-	several := slices.ContainsFunc(results, func(r *bench.Result) bool { return r.Subject != results[0].Subject })
-	if varied == "" || several {
-		name := "subject"
-		if varied == "" {
-			name = "" // the columns say it
-		}
-		text := func(r *bench.Result) string { return r.Subject }
-		first = append(first, Column{Name: name, text: text})
-	}
-	columns := slices.Clone(first)
-	for _, name := range different {
-		columns = append(columns, parameter(name))
-	}
-	writeCells(&text, cells(append(columns, figures(results)...), all, results, varied != ""))
+	writeRows(&text, "", varied, figures(results), all, results)
 	if latencies := latencies(results); len(latencies) > 0 {
-		text.WriteString("\nlatency, from when it was due\n")
-		writeCells(&text, cells(append(first, latencies...), all, results, varied != ""))
+		writeRows(&text, "latency, from when it was due", varied, latencies, all, results)
 	}
 	if varied != "" {
 		text.WriteString("\nchecked in each run; in the first:\n")
@@ -82,7 +50,7 @@ func Table(w io.Writer, where Machine, varied string, all []Rounds) error {
 	}
 	for _, result := range results {
 		for _, proof := range result.Proof {
-			if several && varied == "" {
+			if len(results) > 1 {
 				proof = result.Subject + ": " + proof
 			}
 			writeWrapped(&text, proof)
@@ -92,50 +60,86 @@ func Table(w io.Writer, where Machine, varied string, all []Rounds) error {
 	return err
 }
 
-// divide separates the parameters that all results share from those that differ, without the varied
-// one.
-func divide(results []*bench.Result, varied string) (same, different []string) {
+// Shared returns the parameters that all results share, without the varied one.
+func Shared(results []*bench.Result, varied string) string {
+	var shared []string
 	for _, name := range parameters(results) {
-		p := parameter(name)
-		switch {
-		case flagName(name) == varied:
-		case slices.ContainsFunc(results, func(r *bench.Result) bool { return p.human(r) != p.human(results[0]) }):
-			different = append(different, name)
-		default:
-			same = append(same, name)
+		if flagName(name) != varied && !differs(results, name) {
+			shared = append(shared, name+" "+parameter(results[0], name))
 		}
 	}
-	return same, different
+	return strings.Join(shared, ", ")
 }
 
-// cells returns a row for each result, below the names of the columns, or its transpose. A long
-// name takes two rows.
-func cells(columns []Column, all []Rounds, results []*bench.Result, rows bool) [][]string {
-	var table [][]string
-	if rows {
-		table = make([][]string, 2, len(results)+2)
-		for _, column := range columns {
-			at := strings.LastIndexByte(column.Name, ' ')
-			table[0] = append(table[0], column.Name[:max(at, 0)])
-			table[1] = append(table[1], column.Name[at+1:])
+func differs(results []*bench.Result, name string) bool {
+	return slices.ContainsFunc(results, func(r *bench.Result) bool {
+		return parameter(r, name) != parameter(results[0], name)
+	})
+}
+
+// parameter returns the value of a parameter, or a dash.
+func parameter(r *bench.Result, name string) string {
+	for _, p := range r.Parameters {
+		if p.Name == name {
+			return p.Value
 		}
-		for i, result := range results {
-			var row []string
-			for _, column := range columns {
-				row = append(row, column.human(result)+column.spread(all[i]))
-			}
-			table = append(table, row)
-		}
-		return table
 	}
+	return "–"
+}
+
+// parameters returns the names of the parameters that any of the results has.
+func parameters(results []*bench.Result) []string {
+	var names []string
+	for _, result := range results {
+		for _, p := range result.Parameters {
+			if !slices.Contains(names, p.Name) {
+				names = append(names, p.Name)
+			}
+		}
+	}
+	return names
+}
+
+// writeRows writes a table with a row for each result. The name of a column takes two lines.
+func writeRows(
+	text *strings.Builder, title, varied string, columns []Column, all []Rounds, results []*bench.Result,
+) {
+	text.WriteString("\n")
+	if title != "" {
+		text.WriteString(title + "\n")
+	}
+	var first []string
+	for _, name := range parameters(results) {
+		if flagName(name) == varied {
+			first = append([]string{name}, first...)
+		} else if differs(results, name) {
+			first = append(first, name)
+		}
+	}
+	table := make([][]string, 2)
+	head := func(name string) {
+		at := strings.LastIndexByte(name, ' ')
+		table[0], table[1] = append(table[0], name[:max(at, 0)]), append(table[1], name[at+1:])
+	}
+	for _, name := range first {
+		head(name)
+	}
+	head("design")
 	for _, column := range columns {
-		row := []string{column.Name}
-		for i, result := range results {
-			row = append(row, column.human(result)+column.spread(all[i]))
+		head(column.Name)
+	}
+	for i, result := range results {
+		var row []string
+		for _, name := range first {
+			row = append(row, parameter(result, name))
+		}
+		row = append(row, result.Subject)
+		for _, column := range columns {
+			row = append(row, Human(column.Number(result), column.Unit)+column.spread(all[i]))
 		}
 		table = append(table, row)
 	}
-	return table
+	writeCells(text, table)
 }
 
 // writeCells writes a table. The first column is aligned to the left, all others to the right, so
@@ -165,7 +169,7 @@ func writeWrapped(text *strings.Builder, paragraph string) {
 	}
 }
 
-// Column is a property of results: a number, or else a text.
+// Column is a number of results.
 type Column struct {
 	Name, Unit string
 	Better     bench.Better
@@ -173,21 +177,11 @@ type Column struct {
 	Latency bool
 	// Number returns the number; NaN if the result has none.
 	Number func(*bench.Result) float64
-
-	text func(*bench.Result) string // instead of Number
-}
-
-// human returns the text for a table.
-func (c Column) human(r *bench.Result) string {
-	if c.text != nil {
-		return c.text(r)
-	}
-	return Human(c.Number(r), c.Unit)
 }
 
 // spread returns the spread of a number over the rounds: " (3 %)".
 func (c Column) spread(rounds Rounds) string {
-	if c.Number == nil || len(rounds) == 1 {
+	if len(rounds) == 1 {
 		return ""
 	}
 	spread := bench.Spread(rounds.Values(c.Number))
@@ -195,30 +189,6 @@ func (c Column) spread(rounds Rounds) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%.0f %%)", 100*spread)
-}
-
-// parameter returns the column of a parameter.
-func parameter(name string) Column {
-	return Column{Name: name, text: func(r *bench.Result) string {
-		i := slices.IndexFunc(r.Parameters, func(p bench.Parameter) bool { return p.Name == name })
-		if i < 0 {
-			return "–"
-		}
-		return r.Parameters[i].Value
-	}}
-}
-
-// parameters returns the names of the parameters that any of the results has.
-func parameters(results []*bench.Result) []string {
-	var names []string
-	for _, result := range results {
-		for _, parameter := range result.Parameters {
-			if !slices.Contains(names, parameter.Name) {
-				names = append(names, parameter.Name)
-			}
-		}
-	}
-	return names
 }
 
 // Numbers returns the figures that any of the results has, and the percentiles if one has a

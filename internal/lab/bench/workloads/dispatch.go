@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/app/program"
 	"orrery/internal/lab/bench"
 )
 
@@ -20,7 +19,7 @@ type DispatchSubject interface {
 	// Merges reports whether slow handlers may get several events as one.
 	Merges() bool
 	// New returns an informer of objects of the given kind, not yet running.
-	New(kind Kind) (DispatchInformer, error)
+	New(kind Kind) DispatchInformer
 }
 
 // State is a version of an object: a value of the library's type.
@@ -79,8 +78,6 @@ type DispatchConfig struct {
 	HandlerCost time.Duration
 	// Objects is the number of objects in the store.
 	Objects int
-	// Kind is the type of the objects.
-	Kind Kind
 	bench.Load
 }
 
@@ -89,7 +86,6 @@ func (c *DispatchConfig) AddTo(flags *pflag.FlagSet) {
 	bench.CountVar(flags, &c.Handlers, "handlers", 1, 1, 1000, "how many handlers there are")
 	bench.CostVar(flags, &c.HandlerCost)
 	bench.CountVar(flags, &c.Objects, "objects", 10_000, 1, 1_000_000, "how many objects are in the store")
-	program.WordVar(flags, &c.Kind, "kind", "", "kind of objects", []Kind{Heads, Pods}, "what the objects are")
 	c.Load.AddTo(flags, "objects")
 }
 
@@ -101,7 +97,7 @@ func RunDispatch(
 ) (*bench.Result, error) {
 	meter.Begin("preparing events")
 	cost := bench.NewCost(cfg.HandlerCost)
-	w, err := newWorld(subject, *cfg, watchBuffer, func(w *witness) {
+	w, err := newWorld(subject.New(Heads), subject.Merges(), *cfg, watchBuffer, func(w *witness) {
 		if cfg.HandlerCost > 0 {
 			w.work = cost.Spend
 		}

@@ -3,7 +3,6 @@ package workloads
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
 
 	"orrery/indexer"
@@ -59,14 +58,11 @@ func (o ourDispatch) Name() string { return string(o.design) }
 
 func (o ourDispatch) Merges() bool { return o.design == DesignCoalescing }
 
-func (o ourDispatch) New(kind Kind) (DispatchInformer, error) {
-	switch kind {
-	case Heads:
-		return newOurs(o.design, func(obj *api.PartialObjectMetadata) *api.ObjectMeta { return &obj.ObjectMeta }), nil
-	case Pods:
-		return newOurs(o.design, func(obj *api.Pod) *api.ObjectMeta { return &obj.ObjectMeta }), nil
+func (o ourDispatch) New(kind Kind) DispatchInformer {
+	if kind == Pods {
+		return newOurs(o.design, func(obj *api.Pod) *api.ObjectMeta { return &obj.ObjectMeta })
 	}
-	return nil, fmt.Errorf("there is no kind of objects %q", kind)
+	return newOurs(o.design, func(obj *api.PartialObjectMetadata) *api.ObjectMeta { return &obj.ObjectMeta })
 }
 
 // typedInformer is an informer of *O whose watch is a channel.

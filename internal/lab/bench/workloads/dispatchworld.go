@@ -36,11 +36,9 @@ type onceEvent struct{ object, previous int32 }
 const firstVersion = 1_000_000
 
 // newWorld makes all states and starts the informer, with its handlers synced.
-func newWorld(subject DispatchSubject, cfg DispatchConfig, buffer int, prepare func(*witness)) (*world, error) {
-	informer, err := subject.New(cfg.Kind)
-	if err != nil {
-		return nil, err
-	}
+func newWorld(
+	informer DispatchInformer, merges bool, cfg DispatchConfig, buffer int, prepare func(*witness),
+) (_ *world, err error) {
 	w := &world{informer: informer}
 	var listed []State
 	for object, key := range bench.NewKeys(cfg.Objects+1, bench.Uniform, cfg.Seed).All() {
@@ -58,7 +56,7 @@ func newWorld(subject DispatchSubject, cfg DispatchConfig, buffer int, prepare f
 		w.states, listed = append(w.states, states), append(listed, states[0])
 	}
 	for range cfg.Handlers {
-		witness := newWitness(w, subject.Merges())
+		witness := newWitness(w, merges)
 		if prepare != nil {
 			prepare(witness)
 		}

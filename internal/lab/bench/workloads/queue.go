@@ -27,8 +27,7 @@ type Queue interface {
 	ShutDown()
 }
 
-// Batcher is a queue with batch methods. Pipeline uses them if a subject has them, as a user with a
-// million keys would.
+// Batcher is a queue with batch methods, which a user with a million keys would call.
 type Batcher interface {
 	AddAll(keys []string)
 	GetBatch(keys []string) (n int, shutdown bool)

@@ -12,7 +12,8 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// QueueScenarios returns the pieces of work for comparisons.
+// QueueScenarios returns the pieces of work for comparisons. Each side has the same keys in the same
+// order; upstream/bench/compare/texts says what each measures.
 func QueueScenarios(subject QueueSubject) []bench.Scenario {
 	type work func(context.Context, QueueSubject, bench.Effort) (bench.Outcome, error)
 	scenario := func(name string, run work) bench.Scenario {
@@ -24,7 +25,6 @@ func QueueScenarios(subject QueueSubject) []bench.Scenario {
 		scenario("queue/cycle", cycle),
 		scenario("queue/cycle-metrics", cycleMetrics),
 		scenario("queue/pipeline", pipeline),
-		scenario("queue/pipeline-singly", pipelineSingly),
 		scenario("queue/add-after", addAfter),
 		scenario("queue/add-rate-limited", addRateLimited),
 	}
@@ -39,21 +39,16 @@ func perOp(usage bench.Usage, n int) map[string]float64 {
 	return figures
 }
 
-// cycle is a key's way through an empty queue in one goroutine: Add, Get, Done, two million times
-// with the keys of ten thousand objects in turn. There is no waiting and no contention, so the
-// figure is the queue's own work per key. Proven: every Get returns the key just added. Both sides
-// have the same loop, the same keys, and a queue that has processed all keys once before the
-// measurement.
+// cycle is a key's way through an empty queue in one goroutine. There is no waiting and no
+// contention, so the figure is the queue's own work per key. All keys have passed the queue once
+// before the measurement.
 func cycle(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
 	return runCycle(ctx, subject, effort, nil)
 }
 
-// cycleMetrics is cycle with the queue's metrics enabled, as in every controller. The queue reads
-// clocks and reports to counters and histograms that only count their calls, with one atomic
-// addition; both sides use the same ones. Both sides update the gauges of unfinished work every
-// half second. client-go also updates the depth gauge with every Add and Get; this project's queue
-// does so every half second. Proven: each key was also reported three times, as added, with its
-// queue duration, and with its work duration.
+// cycleMetrics is cycle with metrics that only count their calls, so that the queue's own work for
+// them is measured. client-go also updates the depth gauge with every Add and Get; this project's
+// queue does so every half second.
 func cycleMetrics(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
 	return runCycle(ctx, subject, effort, new(Sinks))
 }
@@ -110,12 +105,9 @@ const (
 	pipelineBatch     = 32
 )
 
-// pipeline is a burst: four goroutines add a million different keys as fast as they can, while four
-// workers process them. The time runs from the first Add until the last worker has seen the
-// shutdown, which follows when the queue is empty. Each worker counts its keys and sums up their
-// hashes; together these prove that every key was handed out once. Both sides have the same
-// producers, workers, keys and order, and a new queue that has not grown yet. A Batcher adds and
-// gets keys in batches of 32.
+// pipeline is a burst: four goroutines add different keys as fast as they can to a queue that has
+// not grown yet, while four workers process them. The time runs until the last worker has seen the
+// shutdown. A Batcher adds and gets keys in batches.
 func pipeline(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
 	n := effort.Of(1_000_000, 200_000)
 	keys := bench.NewKeys(n, bench.Uniform, 1).All()
@@ -131,7 +123,6 @@ func pipeline(ctx context.Context, subject QueueSubject, effort bench.Effort) (b
 
 	figures := perOp(usage, n)
 	figures["processed/s"] = float64(n) / usage.Elapsed.Seconds()
-	figures["cpu-ns/op"] = float64(usage.CPU) / float64(n)
 	return bench.Outcome{Figures: figures, Proof: fmt.Sprintf("%d keys processed once each", n)},
 		cmp.Or(ctx.Err(), proveSame(keys, got))
 }
@@ -207,17 +198,6 @@ func (q oneByOne) GetBatch(keys []string) (n int, shutdown bool) {
 
 func (q oneByOne) DoneAll(keys []string) { q.Done(keys[0]) }
 
-// pipelineSingly is Pipeline with one key at a time, for Batchers too. It shows what changing only
-// the queue brings.
-func pipelineSingly(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
-	return pipeline(ctx, singly{subject}, effort)
-}
-
-// singly hides that a subject's queues are Batchers.
-type singly struct{ QueueSubject }
-
-func (s singly) New(options QueueOptions) Queue { return struct{ Queue }{s.QueueSubject.New(options)} }
-
 // keyDigest summarises a multiset of keys: the count, and two sums over a hash of each. It takes a
 // few nanoseconds per key and no memory. Two different multisets have the same digest with the
 // probability of guessing a 128-bit number.
@@ -241,16 +221,12 @@ func (d *keyDigest) merge(other keyDigest) {
 	d.squares += other.squares
 }
 
-func keyDigestOf(keys []string) (d keyDigest) {
-	for _, key := range keys {
-		d.add(key)
-	}
-	return d
-}
-
 // proveSame proves that got has the wanted keys, once each.
 func proveSame(wanted []string, got keyDigest) error {
-	want := keyDigestOf(wanted)
+	var want keyDigest
+	for _, key := range wanted {
+		want.add(key)
+	}
 	return cmp.Or(
 		bench.Prove("keys processed", want.count, got.count),
 		bench.Prove("hash of the keys that were processed", want, got),
@@ -267,26 +243,19 @@ const (
 	broughtForward = 100
 )
 
-// addAfter delays a million different keys by an hour, in one goroutine, starting with an empty
-// queue. A queue may accept delayed keys asynchronously, so one more key with a delay of a
-// nanosecond follows, and the time stops when that key is handed out: by then the queue has
-// accepted all others. Afterwards every hundredth key is added again without a delay, and exactly
-// these must be handed out, once each. Bytes are everything allocated on the way, including
-// garbage. Both sides have the same keys, order and delays.
+// addAfter delays different keys by an hour, in one goroutine, starting with an empty queue. A queue
+// may accept delayed keys asynchronously, so one more key with a delay of a nanosecond follows, and
+// the time stops when that key is handed out.
 //
-// Both sides keep keys in tables that double when full, at sizes of their own, so bytes per key
-// depend on the number of keys. A quick run has a quarter of the keys: a power of two, so its
-// tables have doubled as recently.
+// Queues keep keys in tables that double when full, so bytes per key depend on the number of keys. A
+// quick run has a quarter of the keys, so its tables have doubled as recently.
 func addAfter(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
 	keys := bench.NewKeys(effort.Of(1_000_000, 250_000), bench.Uniform, 1)
 	return delayAll(ctx, subject, keys, func(q Queue, key string) { q.AddAfter(key, farFuture) }, 0)
 }
 
-// addRateLimited reports the first failure of half a million different keys to a queue with
-// per-item exponential back-off. The back-off starts at an hour, so no key returns during the run.
-// As in AddAfter, the time stops when one more key, delayed by a nanosecond, is handed out. Proven:
-// each key has one failure, none came early, and every hundredth key is handed out once when it is
-// added again. Both sides have the same keys, order and limiter.
+// addRateLimited reports the first failure of different keys. The back-off starts at an hour, so no
+// key returns during the run; the time stops as for addAfter.
 func addRateLimited(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
 	keys := bench.NewKeys(effort.Of(500_000, 300_000), bench.Uniform, 1)
 	return delayAll(ctx, subject, keys, Queue.AddRateLimited, 1)

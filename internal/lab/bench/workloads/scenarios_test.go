@@ -30,23 +30,20 @@ func configured[C any, P interface {
 
 const (
 	operation = "ns/op allocs/op B/op"
-	events    = "ns/event cpu ns/event allocs/event B/event"
+	events    = "ns/event allocs/event"
 )
 
 // figures are those of each scenario.
 var figures = map[string]string{
 	"queue/cycle": operation, "queue/cycle-metrics": operation,
-	"queue/pipeline":        operation + " processed/s cpu-ns/op",
-	"queue/pipeline-singly": operation + " processed/s cpu-ns/op",
-	"queue/add-after":       operation, "queue/add-rate-limited": operation,
+	"queue/pipeline":  operation + " processed/s",
+	"queue/add-after": operation, "queue/add-rate-limited": operation,
 	"fifo/add-pop": operation, "fifo/relist": "lock-ms ms",
-	"store/update": operation, "store/by-index": operation, "store/writes-with-readers": "lists/s writes/s",
-	"dispatch/1": events, "dispatch/4": events, "dispatch/16": events,
-	"dispatch/idle":            "p50 p99 mean asleep p50 asleep p99",
+	"store/update": operation, "store/by-index": operation, "store/writes-with-readers": "writes/s",
+	"dispatch/1": events, "dispatch/16": events, "dispatch/idle": "p50",
 	"dispatch/stalled-default": "live MiB", "dispatch/stalled-coalescing": "live MiB",
-	"dispatch/stalled-default-metadata": "live MiB",
 
-	"sync/json": "cpu s wall s peak MiB live MiB allocs/op",
+	"sync/json": "cpu s peak MiB live MiB",
 }
 
 // allScenarios returns the scenarios by the subject's name.
@@ -129,12 +126,10 @@ func runs() map[string]func(t *testing.T) (*bench.Result, error) {
 			}
 		}
 	}
-	for _, kind := range []Kind{Heads, Pods} {
-		for _, design := range Designs() {
-			cfg := configured(func(c *DispatchConfig) { c.Load, c.Objects, c.Kind, c.HandlerCost = load, 50, kind, 1 })
-			all["dispatch "+string(design)+" "+string(kind)] = func(t *testing.T) (*bench.Result, error) {
-				return RunDispatch(t.Context(), Dispatch(design), cfg, nil)
-			}
+	for _, design := range Designs() {
+		cfg := configured(func(c *DispatchConfig) { c.Load, c.Objects, c.HandlerCost = load, 50, 1 })
+		all["dispatch "+string(design)] = func(t *testing.T) (*bench.Result, error) {
+			return RunDispatch(t.Context(), Dispatch(design), cfg, nil)
 		}
 	}
 	return all

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -140,12 +139,12 @@ type podServer struct {
 func newPodServer(cfg SyncConfig) *podServer {
 	s := &podServer{list: []byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",` +
 		`"metadata":{"resourceVersion":"900000000"},"items":[`)}
-	generate(cfg, func(pod *podHead) {
+	generate(cfg, func(pod []byte, head *api.ObjectMeta) {
 		if s.digest.Pods > 0 {
 			s.list = append(s.list, ',')
 		}
-		s.digest.Add(pod.ObjectMeta)
-		s.list = append(s.list, mustMarshal(pod)...)
+		s.digest.Add(*head)
+		s.list = append(s.list, pod...)
 	})
 	s.list = append(s.list, "]}\n"...)
 	return s
@@ -187,9 +186,6 @@ func refuse(w http.ResponseWriter, code int, reason, message string) {
 	}))
 }
 
-// podHead is what the generator makes: the head of a pod.
-type podHead = api.PartialObjectMetadata
-
 // PodDigest summarises the content of a set of pods, regardless of order. The zero value is that of
 // the empty set.
 type PodDigest struct {
@@ -229,91 +225,51 @@ const (
 // firstCreated is when the first pod was created: 2026-01-05 08:00:00 UTC.
 const firstCreated = 1_767_600_000
 
-// generate calls visit with the running pods of a cluster with a network plugin: 200 deployments in
-// 50 namespaces, in list order. The heads look as kube-apiserver shows them:
-//
-//   - four labels, the same for all pods of a deployment, and two more in every third deployment;
-//   - two annotations of the network plugin that differ in each pod, two of the deployment's;
-//   - one owner, the replica set;
-//   - managed fields of kube-controller-manager, the plugin and kubelet.
-//
-// The same seed makes the same pods. Pods may share maps.
-func generate(cfg SyncConfig, visit func(*podHead)) {
-	g := generator{rand.New(rand.NewPCG(cfg.Seed, 0x5eed))}
-	d := deployment{number: -1}
+// generate calls visit with the heads of the running pods of a cluster with a network plugin, in list
+// order: as kube-apiserver shows them, and without managed fields. Labels and two annotations are the
+// same for all pods of a deployment. The same seed makes the same pods.
+func generate(cfg SyncConfig, visit func(pod []byte, head *api.ObjectMeta)) {
 	for i := range cfg.Objects {
-		if number := i * podDeployments / cfg.Objects; number != d.number {
-			d = g.deployment(number)
+		number := i * podDeployments / cfg.Objects
+		deployment := rand.New(rand.NewPCG(cfg.Seed, uint64(number)))
+		own := rand.New(rand.NewPCG(^cfg.Seed, uint64(i)))
+		created := time.Unix(firstCreated+int64(number)*3600+int64(own.IntN(120)), 0).UTC()
+		pod := fmt.Appendf(nil, podHead,
+			[...]string{"api", "billing", "checkout", "web"}[number%4], deployment.Uint64()>>24, i,
+			number*podNamespaces/podDeployments, uuid(own), 1_000_000+7*i, created.Format(time.RFC3339),
+			number%10, own.Uint64(), own.Uint64(), fmt.Sprintf("10.%d.%d.%d", 128+i>>16, i>>8&255, i&255), uuid(deployment))
+		read := struct{ Metadata api.ObjectMeta }{}
+		head, _, _ := bytes.Cut(pod, []byte(`,"managedFields"`))
+		if err := json.Unmarshal(append(slices.Clip(head), "}}"...), &read); err != nil {
+			panic(err) // cannot fail for generated pods
 		}
-		visit(g.pod(i, &d))
+		visit(pod, &read.Metadata)
 	}
 }
 
-type generator struct{ random *rand.Rand }
-
-// deployment is shared by its pods.
-type deployment struct {
-	number                     int
-	namespace, owner, ownerUID string
-	labels, annotations        map[string]string
+func uuid(random *rand.Rand) string {
+	high, low := random.Uint64(), random.Uint64()
+	return fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x", high>>32, high>>16&0xffff, high&0xfff, low>>52, low&(1<<48-1))
 }
 
-func (g generator) deployment(number int) deployment {
-	name, hash := [...]string{"api", "billing", "checkout", "web"}[number%4], g.hex(10)
-	d := deployment{
-		number:    number,
-		namespace: fmt.Sprintf("namespace-%03d", number*podNamespaces/podDeployments),
-		owner:     name + "-" + hash,
-		ownerUID:  g.uuid(),
-		labels: map[string]string{
-			"app": name, "pod-template-hash": hash, "team": "team-" + strconv.Itoa(number%7), "track": "stable",
-		},
-		annotations: map[string]string{
-			"kubectl.kubernetes.io/restartedAt": "2026-01-05T07:59:" + strconv.Itoa(10+number%50) + "Z",
-			"prometheus.io/port":                strconv.Itoa(8000 + number%10),
-		},
-	}
-	if number%3 == 0 {
-		d.labels["app.kubernetes.io/managed-by"] = "Helm"
-		d.labels["helm.sh/chart"] = name + "-1." + strconv.Itoa(number%20) + ".0"
-	}
-	return d
-}
-
-// pod returns the i-th pod.
-func (g generator) pod(i int, d *deployment) *podHead {
-	created := time.Unix(firstCreated+int64(d.number)*3600+int64(g.random.IntN(120)), 0).UTC()
-	ip := fmt.Sprintf("10.%d.%d.%d", 128+i>>16, i>>8&255, i&255)
-	annotations := map[string]string{
-		"cni.projectcalico.org/containerID": g.hex(64),
-		"cni.projectcalico.org/podIP":       ip + "/32",
-	}
-	maps.Copy(annotations, d.annotations)
-	yes := true
-	return &podHead{
-		TypeMeta: api.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
-		ObjectMeta: api.ObjectMeta{
-			// The name must be unique and in list order.
-			Name:         d.owner + fmt.Sprintf("-%07d", i),
-			GenerateName: d.owner + "-", Namespace: d.namespace,
-			UID: g.uuid(), ResourceVersion: strconv.Itoa(1_000_000 + 7*i), Generation: 1,
-			CreationTimestamp: api.NewTime(created), Labels: d.labels, Annotations: annotations,
-			OwnerReferences: []api.OwnerReference{{
-				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: d.owner, UID: d.ownerUID,
-				Controller: &yes, BlockOwnerDeletion: &yes,
-			}},
-			ManagedFields: api.NewManagedFields(fmt.Appendf(nil, managedFields, created.Format(time.RFC3339),
-				d.ownerUID, ip)),
-		},
-	}
-}
-
-// managedFields are those of a pod: of its creation, the replica set's UID, and the pod's address.
-const managedFields = `[
-	{"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": %[1]q,
+// podHead is the head of a pod: its app, the deployment's hash, the pod's number, namespace, UID and
+// version, when it was created, its team, two parts of the container's id, the pod's address, and the
+// UID of the replica set.
+var podHead = compacted(`{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {
+	"name": "%[1]s-%010[2]x-%07[3]d", "generateName": "%[1]s-%010[2]x-", "namespace": "namespace-%03[4]d",
+	"uid": "%[5]s", "resourceVersion": "%[6]d", "generation": 1, "creationTimestamp": "%[7]s",
+	"labels": {"app": "%[1]s", "pod-template-hash": "%010[2]x", "team": "team-%[8]d", "track": "stable"},
+	"annotations": {
+		"cni.projectcalico.org/containerID": "%016[9]x%016[10]x%016[10]x%016[9]x",
+		"cni.projectcalico.org/podIP": "%[11]s/32",
+		"kubectl.kubernetes.io/restartedAt": "2026-01-05T07:59:1%[8]dZ", "prometheus.io/port": "800%[8]d"},
+	"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "%[1]s-%010[2]x", "uid": "%[12]s",
+		"controller": true, "blockOwnerDeletion": true}],
+	"managedFields": [
+	{"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": "%[7]s",
 	 "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {
 		"f:annotations": {".": {}, "f:kubectl.kubernetes.io/restartedAt": {}, "f:prometheus.io/port": {}},
-		"f:generateName": {}, "f:ownerReferences": {".": {}, "k:{\"uid\":\"%[2]s\"}": {}},
+		"f:generateName": {}, "f:ownerReferences": {".": {}, "k:{\"uid\":\"%[12]s\"}": {}},
 		"f:labels": {".": {}, "f:app": {}, "f:pod-template-hash": {}, "f:team": {}, "f:track": {}}},
 	  "f:spec": {"f:containers": {"k:{\"name\":\"web\"}": {".": {},
 			"f:env": {".": {}, "k:{\"name\":\"WEB_0\"}": {".": {}, "f:name": {}, "f:value": {}}},
@@ -322,28 +278,24 @@ const managedFields = `[
 				"f:requests": {".": {}, "f:cpu": {}, "f:memory": {}}}, "f:terminationMessagePolicy": {}}},
 		"f:dnsPolicy": {}, "f:enableServiceLinks": {}, "f:restartPolicy": {}, "f:schedulerName": {},
 		"f:securityContext": {}, "f:terminationGracePeriodSeconds": {}}}},
-	{"manager": "calico", "operation": "Update", "apiVersion": "v1", "time": %[1]q,
+	{"manager": "calico", "operation": "Update", "apiVersion": "v1", "time": "%[7]s",
 	 "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:annotations": {
 		"f:cni.projectcalico.org/containerID": {}, "f:cni.projectcalico.org/podIP": {}}}}, "subresource": "status"},
-	{"manager": "kubelet", "operation": "Update", "apiVersion": "v1", "time": %[1]q,
+	{"manager": "kubelet", "operation": "Update", "apiVersion": "v1", "time": "%[7]s",
 	 "fieldsType": "FieldsV1", "fieldsV1": {"f:status": {"f:conditions": {
 			"k:{\"type\":\"Initialized\"}": {".": {}, "f:lastProbeTime": {}, "f:lastTransitionTime": {},
 				"f:status": {}, "f:type": {}},
 			"k:{\"type\":\"Ready\"}": {".": {}, "f:lastProbeTime": {}, "f:lastTransitionTime": {},
 				"f:status": {}, "f:type": {}}},
 		"f:containerStatuses": {}, "f:hostIP": {}, "f:hostIPs": {}, "f:observedGeneration": {}, "f:phase": {},
-		"f:podIP": {}, "f:podIPs": {".": {}, "k:{\"ip\":\"%[3]s\"}": {".": {}, "f:ip": {}}},
-		"f:startTime": {}}}, "subresource": "status"}
-]`
+		"f:podIP": {}, "f:podIPs": {".": {}, "k:{\"ip\":\"%[11]s\"}": {".": {}, "f:ip": {}}},
+		"f:startTime": {}}}, "subresource": "status"}]
+}}`)
 
-func (g generator) hex(n int) string {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = "0123456789abcdef"[g.random.IntN(16)]
+func compacted(text string) string {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(text)); err != nil {
+		panic(err) // the text is constant
 	}
-	return string(b)
-}
-
-func (g generator) uuid() string {
-	return g.hex(8) + "-" + g.hex(4) + "-4" + g.hex(3) + "-a" + g.hex(3) + "-" + g.hex(12)
+	return compact.String()
 }

@@ -101,11 +101,10 @@ func (p Pod) Metadata() *api.PartialObjectMetadata {
 
 // Objects makes and reads the objects of a FIFO or a store.
 type Objects[T any] struct {
-	// New makes an object; Number and Key return the Pod.Number, and the Pod.Namespace and Pod.Name
-	// it was made with.
+	// New makes an object; Number and Key return what the Pod that it was made from has.
 	New    func(Pod) T
 	Number func(T) int64
-	Key    func(T) (namespace, name string)
+	Key    func(T) string
 }
 
 // All returns the objects of pods.
@@ -123,7 +122,7 @@ type object = *api.PartialObjectMetadata
 var ourObjects = Objects[object]{
 	New:    Pod.Metadata,
 	Number: func(obj object) int64 { return obj.Generation },
-	Key:    func(obj object) (string, string) { return obj.Namespace, obj.Name },
+	Key:    func(obj object) string { return obj.Namespace + "/" + obj.Name },
 }
 
 // keyed has the keys and the index of this project's stores.
