@@ -130,7 +130,7 @@ func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error 
 	ctx, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
 	program.OutlivePipes() // otherwise "| head" would end lab at once, and leave its controller
-	if columns(s.OutOrStdout()) == 0 {
+	if program.Width(s.OutOrStdout()) == 0 {
 		s.SetOut(program.NewLostReader(s.OutOrStdout(), func() { lost(errLostReader) }))
 	}
 	dir, err := os.MkdirTemp("", "orrery-lab-")

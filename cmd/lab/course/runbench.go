@@ -34,7 +34,7 @@ func (s *session) runBench(ctx context.Context, chosen *choice, dir string) erro
 	s.print("bench-yours", benchForm(chosen.run), name, designs)
 	command := exec.CommandContext(ctx, binary, "bench", name, "--design", designs, "-q")
 	var failed bytes.Buffer
-	command.Stdout, command.Stderr = bare(s.OutOrStdout()), &failed
+	command.Stdout, command.Stderr = program.Underlying(s.OutOrStdout()), &failed
 	if err = command.Run(); err != nil && ctx.Err() == nil {
 		s.print("run-crashed")
 		check.Explain(course.Result{Output: failed.String()}, lay).Print(s.OutOrStdout(), s.lang, nil)

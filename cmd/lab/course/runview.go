@@ -120,7 +120,7 @@ func (s *session) runScene(ctx context.Context, chosen *choice, dir string, o *r
 		}
 	}
 	demo := exec.CommandContext(ctx, binary, arguments...)
-	demo.Stdin, demo.Stdout, demo.Stderr = s.InOrStdin(), bare(s.OutOrStdout()), s.ErrOrStderr()
+	demo.Stdin, demo.Stdout, demo.Stderr = s.InOrStdin(), program.Underlying(s.OutOrStdout()), s.ErrOrStderr()
 	demo.Cancel = func() error {
 		if program.Stopped(ctx) != nil { // the terminal has sent Ctrl-C to both, but kill and editors have not
 			time.AfterFunc(sceneEnds, func() { _ = demo.Process.Signal(syscall.SIGTERM) }) // an error means that it has ended

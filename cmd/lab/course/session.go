@@ -7,7 +7,6 @@ package course
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -236,25 +235,8 @@ func completeLab(command *cobra.Command, args []string, _ string) ([]string, cob
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
-// widest is the greatest width of a text.
-const widest = 80
-
-// bare returns the writer below those of watch and of package program: a terminal is an *os.File.
-func bare(w io.Writer) io.Writer {
-	if over, ok := w.(lines); ok {
-		w = over.Writer
-	}
-	return program.Underlying(w)
-}
-
-// columns returns the width of the terminal that w writes to, or 0 if it is none.
-func columns(w io.Writer) int { return program.Width(bare(w)) }
-
-// paragraph returns a text that is wrapped for the terminal, if that has less than the usual width.
+// paragraph returns a text that is wrapped.
 func (s *session) paragraph(t words.Text) string {
-	width := widest
-	if terminal := columns(s.OutOrStdout()); terminal > 0 {
-		width = min(width, terminal)
-	}
-	return t.Wrapped(s.lang, width)
+	const widest = 80
+	return t.Wrapped(s.lang, widest)
 }

@@ -47,7 +47,7 @@ func (s *session) test(ctx context.Context, lab *course.Lab) (*check.Report, err
 	if err != nil {
 		return nil, s.refuse("no-go", err)
 	}
-	onTerminal := columns(s.ErrOrStderr()) > 0
+	onTerminal := program.Width(s.ErrOrStderr()) > 0
 	if onTerminal {
 		fmt.Fprint(s.ErrOrStderr(), s.say("testing"))
 	}

@@ -1,19 +1,16 @@
 // Package serve is the command "lab serve": an API server in memory for kubectl and for
 // controllers. It prints the line that points kubectl at the server, and removes its temporary
 // kubeconfig at the end. Neither errors nor log lines contain a token. The demo shares its
-// kubeconfig file and listen errors.
+// kubeconfig file.
 package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,9 +65,8 @@ kind:option=value,..., given with --fault or later to a running server.
 	}
 	options.addTo(command.Flags())
 	cobra.CheckErr(command.RegisterFlagCompletionFunc("fault", completeFault))
-	program.Complete(command, "log-format", string(logs.Text)+"\tfor people", string(logs.JSON)+"\tfor machines")
 	program.Complete(command, "v", "0", "1", "2")
-	program.CompleteFiles(command, "kubeconfig-out", "token-auth-file")
+	program.CompleteFiles(command, "kubeconfig-out")
 	return command
 }
 
@@ -108,8 +104,7 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 	defer stop()
 	program.OutlivePipes()
 	logger := logs.Start(logs.Config{
-		Writer: program.NewLostReader(stderr, stop), Format: logs.Format(options.logFormat),
-		Verbosity: options.verbosity, Color: program.WantsColor(stderr),
+		Writer: program.NewLostReader(stderr, stop), Verbosity: options.verbosity, Color: program.WantsColor(stderr),
 	})
 	defer logger.Stop()
 	var cleanUp atomic.Pointer[func()] // set when there is something to clean up
@@ -122,17 +117,14 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 	})
 	defer release()
 
-	config, err := options.config()
-	if err != nil {
-		return err
-	}
+	config := options.config()
 	config.Trace = served(logger)
 	server, err := apiserver.New(config)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		ending, cancel := context.WithTimeout(context.Background(), options.shutdownTimeout)
+		ending, cancel := context.WithTimeout(context.Background(), stopLimit)
 		defer cancel()
 		server.Stop(ending)
 	}()
@@ -142,7 +134,7 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 		}
 	}
 	if err := server.Start(ctx); err != nil {
-		return ListenError(options.listen, err)
+		return fmt.Errorf("%w; choose another address with --listen, port 0 for a free one", err)
 	}
 	path, remove, err := PlaceKubeconfig(server, options.kubeconfigOut, options.force)
 	if err != nil {
@@ -183,25 +175,8 @@ func ShellQuoted(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// ListenError explains why a server cannot listen, and what to do about it.
-func ListenError(address string, err error) error {
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("the address %s is in use by another program; choose another port with --listen, 0 for a free one", address)
-	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("this user may not listen on %s; choose a port from 1024 on with --listen, 0 for a free one", address)
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return fmt.Errorf("this machine does not have the address %s; use 127.0.0.1:0 with --listen", address)
-	}
-	var failed *net.OpError
-	if errors.As(err, &failed) {
-		err = failed.Err
-	}
-	return fmt.Errorf("listening on %s failed: %w", address, err)
-}
-
-// defaultShutdown is how long the first Ctrl-C waits for requests.
-const defaultShutdown = 10 * time.Second
+// stopLimit is how long the first Ctrl-C waits for requests.
+const stopLimit = 10 * time.Second
 
 // served returns hooks that log requests: with -v when they are answered, with -v2 also when they
 // start.
