@@ -27,7 +27,7 @@ func NewKeys(n int, d Distribution, seed uint64) *Keys {
 		panic(fmt.Sprintf("bench: %d keys", n))
 	}
 	k := &Keys{keys: make([]string, n), distribution: d, seed: seed, octaves: math.Log2(float64(n) + 1)}
-	namespaces := k.namespaces()
+	namespaces := min(max(n/objectsInNamespace, 1), maxNamespaces)
 	// All keys are parts of one text: a million small strings would burden the garbage collector
 	// during the measurement.
 	var buffer []byte
@@ -141,7 +141,3 @@ func (k *Keys) Index() func(key string) int {
 		return -1
 	}
 }
-
-// namespaces returns the number of namespaces: key i has ordinal i/namespaces in namespace
-// i%namespaces.
-func (k *Keys) namespaces() int { return min(max(len(k.keys)/objectsInNamespace, 1), maxNamespaces) }

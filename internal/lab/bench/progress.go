@@ -35,7 +35,7 @@ func ShowProgress(w io.Writer, meter *Meter) (stop func()) {
 			if step := meter.Step(); step == "" {
 				_ = spinner.Clear()
 			} else {
-				spinner.Describe(fitting(file, step))
+				spinner.Describe(step)
 				_ = spinner.Add(1)
 			}
 			select {
@@ -49,17 +49,6 @@ func ShowProgress(w io.Writer, meter *Meter) (stop func()) {
 		close(done)
 		drawing.Wait()
 	})
-}
-
-// fitting returns a name cut to the width of the terminal: a line that wraps cannot be rewritten.
-func fitting(terminal *os.File, name string) string {
-	width, _, err := term.GetSize(int(terminal.Fd()))
-	if err != nil || width <= 0 {
-		width = 80 // a serial line has no width
-	}
-	const spinner = 20 // columns
-	runes := []rune(name)
-	return string(runes[:min(len(runes), max(width-spinner, 0))])
 }
 
 // Meter holds what a workload does at present. The zero value is ready for use. All methods may be

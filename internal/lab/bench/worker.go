@@ -52,15 +52,6 @@ func (w Worker) Run(ctx context.Context, scenario string, effort Effort) (outcom
 	return outcome, nil
 }
 
-const workerUsage = `%s runs scenarios of the comparison for one side, and prints their outcomes as JSON.
-The form is %q.
-
-  %[1]s [form] -list                what there is
-  %[1]s [form] [flags] SCENARIO...  run scenarios
-
-Flags:
-`
-
 // WorkerMain is the main function of a worker, and returns its exit status. It runs the scenarios
 // that the arguments name, of the form that the first argument names, or else of the form "".
 func WorkerMain(forms map[string][]Scenario, arguments []string) int {
@@ -81,7 +72,8 @@ func runWorker(forms map[string][]Scenario, program string, arguments []string) 
 	}
 	flags := flag.NewFlagSet(program, flag.ContinueOnError)
 	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), workerUsage, program, slices.Sorted(maps.Keys(forms)))
+		forms := slices.Sorted(maps.Keys(forms))
+		fmt.Fprintf(flags.Output(), "%s [form] [flags] SCENARIO... prints outcomes as JSON. Forms: %q\n", program, forms)
 		flags.PrintDefaults()
 	}
 	list := flags.Bool("list", false, "print the names of the scenarios")

@@ -5,14 +5,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"orrery/internal/lab/bench"
 )
 
 // defaultLimit is how long a step may take. Steps run in virtual time; a longer one hangs.
@@ -98,7 +98,7 @@ func (t TestBinary) run(command *exec.Cmd) (hungry bool, err error) {
 			return hungry, err
 		case <-time.After(100 * time.Millisecond):
 		}
-		if resident(command.Process.Pid) > cmp.Or(t.Memory, memoryLimit) {
+		if resident, _ := bench.ResidentMemoryOf(command.Process.Pid); resident > cmp.Or(t.Memory, memoryLimit) {
 			hungry = true
 			command.Process.Kill()
 		}
@@ -141,15 +141,3 @@ func PackageDir(repository string, lab *Lab) string {
 
 // memoryLimit is how much memory a step may use.
 const memoryLimit = 3 << 30
-
-// resident returns the bytes of memory that a process uses; 0 if that is unknown, as on systems
-// without /proc.
-func resident(pid int) uint64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	fields := strings.Fields(string(text))
-	if err != nil || len(fields) < 2 {
-		return 0
-	}
-	pages, _ := strconv.ParseUint(fields[1], 10, 64)
-	return pages * uint64(os.Getpagesize())
-}

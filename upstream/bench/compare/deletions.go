@@ -4,16 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"orrery/internal/lab/bench"
 	"orrery/upstream/controlplane"
 	"orrery/upstream/e2e"
 )
 
-// scenario is a number of namespaces that are deleted at once.
+// The scenarios.
+const (
+	Hundred = "deletion/hundred"
+	Empty   = "deletion/empty"
+)
+
+// deletion is a number of namespaces that are deleted at once.
 type deletion struct {
 	full, quick int  // namespaces, by effort
 	filled      bool // with the content of a small application
@@ -21,7 +27,7 @@ type deletion struct {
 	rests       bool // the controller's memory at rest is a figure
 }
 
-// scenarios are all of them. Their figures are "s" and "ms", from the sending of the controller's
+// deletions are all of them. Their figures are "s" and "ms", from the sending of the controller's
 // first request after the grace period to the answer that removes the last namespace; "requests",
 // all of the controller's from the deletion to that moment without its watches; and "resident MiB".
 var deletions = map[string]deletion{
@@ -29,36 +35,36 @@ var deletions = map[string]deletion{
 	Empty:   {full: 1, quick: 1, distant: true},
 }
 
-// run runs a scenario with a fresh controller.
-func (r *cluster) run(ctx context.Context, side Side, s deletion, effort bench.Effort) (bench.Outcome, error) {
-	names, kubeconfig, away := r.names(effort.Of(s.full, s.quick)), r.direct, time.Duration(0)
+// Run runs one side once, with a fresh controller process that has ended when Run returns.
+func (r *cluster) Run(ctx context.Context, side Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
+	s, known := deletions[scenario]
+	if !known {
+		return bench.Outcome{}, fmt.Errorf("%s: there is no such scenario", scenario)
+	}
+	r.runs++
+	names, kubeconfig, away := []string(nil), r.direct, time.Duration(0)
+	for i := range effort.Of(s.full, s.quick) {
+		names = append(names, fmt.Sprintf("bench-%03d-%03d", r.runs, i))
+	}
 	if s.distant {
 		kubeconfig, away = r.distant, latency // the first request is sent that much before it arrives
 	}
 	process, err := r.startController(ctx, side, kubeconfig)
 	if err != nil {
-		return bench.Outcome{}, err
+		return bench.Outcome{}, fmt.Errorf("%s by %s: %w", scenario, side, err)
 	}
 	done, err := r.deleteAll(ctx, names, s.filled)
-	figures := map[string]float64{
-		"s": (done.took() + away).Seconds(), "ms": (done.took() + away).Seconds() * 1000,
-		"requests": float64(done.requests),
-	}
+	took := (done.took() + away).Seconds()
+	figures := map[string]float64{"s": took, "ms": took * 1000, "requests": float64(done.requests)}
 	if err == nil && s.rests {
-		figures["resident MiB"], err = r.idleMemory(ctx, process, effort)
+		figures["resident MiB"], err = idleMemory(ctx, process, effort)
 	}
 	process.Stop(context.Background())
-	proof := fmt.Sprintf("%d namespaces deleted with their content; nothing else changed", len(names))
-	return bench.Outcome{Figures: figures, Proof: proof}, errors.Join(err, process.Err())
-}
-
-// names returns n unused names.
-func (r *cluster) names(n int) []string {
-	names := make([]string, n)
-	for i := range names {
-		names[i] = fmt.Sprintf("bench-%03d-%03d", r.runs, i)
+	if err := errors.Join(err, process.Err(), r.cp.Err(), ctx.Err()); err != nil {
+		return bench.Outcome{}, fmt.Errorf("%s by %s: %w", scenario, side, err)
 	}
-	return names
+	proof := fmt.Sprintf("%d namespaces deleted with their content; nothing else changed", len(names))
+	return bench.Outcome{Figures: figures, Proof: proof}, nil
 }
 
 // deleteAll creates namespaces, has the controller delete them, and returns its work. It fails if
@@ -68,10 +74,7 @@ func (r *cluster) deleteAll(ctx context.Context, names []string, filled bool) (w
 	if err != nil {
 		return work{}, err
 	}
-	if err := r.create(ctx, names, filled); err != nil {
-		return work{}, err
-	}
-	if err := r.audit.Skip(); err != nil {
+	if err := errors.Join(r.create(ctx, names, filled), r.audit.Skip()); err != nil {
 		return work{}, err
 	}
 	deleted := time.Now()
@@ -92,38 +95,38 @@ func (r *cluster) deleteAll(ctx context.Context, names []string, filled bool) (w
 // auditedUntilFinalized returns the controller's requests. A namespace is seen to be gone before
 // the request that removed it is logged, so it reads the log until each namespace has that request.
 func (r *cluster) auditedUntilFinalized(ctx context.Context, names []string) (requests []e2e.Request, err error) {
-	waiting := map[string]bool{}
-	for _, name := range names {
-		waiting[name] = true
-	}
-	err = poll(ctx, "the last answer to be in the audit log", pollInterval, func() (bool, error) {
+	waiting := sets.New(names...)
+	err = poll(ctx, "the last answer to be in the audit log", func() (bool, error) {
 		more, err := r.audit.Read()
 		for _, r := range more {
 			if r.Finalizes() {
-				delete(waiting, r.ObjectRef.Name)
+				waiting.Delete(r.ObjectRef.Name)
 			}
 		}
 		requests = append(requests, more...)
 		return len(waiting) == 0, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%w (%v)", err, slices.Sorted(maps.Keys(waiting)))
+		return nil, fmt.Errorf("%w (%v)", err, sets.List(waiting))
 	}
 	return requests, nil
 }
 
-// idleMemory waits until a process has been idle for some time and returns its memory.
-func (r *cluster) idleMemory(
-	ctx context.Context, process *controlplane.Process, effort bench.Effort,
-) (residentMiB float64, err error) {
+// idleMemory waits until a process has been idle for some time and returns its resident memory in
+// MiB.
+func idleMemory(ctx context.Context, process *controlplane.Process, effort bench.Effort) (float64, error) {
 	rest := time.NewTimer(time.Duration(effort.Of(10, 5)) * time.Second)
 	defer rest.Stop()
 	select {
-	case <-rest.C:
-		return residentOf(process.PID())
 	case <-process.Done():
 		return 0, process.Err()
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
+	case <-rest.C:
 	}
+	now, _ := bench.ResidentMemoryOf(process.PID())
+	if now == 0 {
+		return 0, fmt.Errorf("process %d has no VmRSS: it has ended, or there is no /proc", process.PID())
+	}
+	return float64(now) / (1 << 20), nil
 }

@@ -150,19 +150,16 @@ func (w *witness) deliver(number int) {
 	}
 }
 
-// A wrong store has fewer objects, or another version of one.
-func TestAWrongStoreIsDetected(t *testing.T) {
-	w, _ := silentWorld(3, false)
+// A wrong store has fewer objects, or another version of one; a wrong list has an object twice.
+func TestAWrongStoreOrListIsDetected(t *testing.T) {
+	w, handler := silentWorld(3, false)
 	require.NoError(t, w.verify())
 	versions := w.informer.Versions()
 	versions["n/1"] = "1"
 	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))
 	delete(versions, "n/1")
 	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))
-}
-
-func TestAWrongListIsDetected(t *testing.T) {
-	w, handler := silentWorld(3, false)
+	versions["n/1"] = versionOf(2)
 	require.NoError(t, w.verify())
 	handler.OnAdd(w.identity(0))
 	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))

@@ -71,34 +71,13 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// serveHere serves in this process.
-func serveHere(t *testing.T, cfg SyncConfig) (url string, served *podServer) {
-	served = newPodServer(cfg)
-	server := httptest.NewServer(served)
-	t.Cleanup(server.Close)
-	return server.URL, served
-}
-
-// This project's client reads the generated pods back.
-func TestServer(t *testing.T) {
-	cfg := SyncConfig{Objects: 30}
-	url, served := serveHere(t, cfg)
-	informer, err := FastSync().Start(url)
-	require.NoError(t, err)
-	defer informer.Stop()
-	require.NoError(t, informer.WaitForSync(t.Context()))
-	proof, err := proveSync(t.Context(), informer, served.digest)
-	require.NoError(t, err)
-	assert.Contains(t, proof, "30 pods in the cache and delivered to the handler")
-	assert.Contains(t, proof, digestOfPods(generated(cfg)).String())
-}
-
 func TestServerRefuses(t *testing.T) {
-	url, _ := serveHere(t, SyncConfig{Objects: 1})
+	server := httptest.NewServer(newPodServer(SyncConfig{Objects: 1}))
+	defer server.Close()
 	for path, want := range map[string]string{
 		"/api/v1/secrets": "NotFound", "/api/v1/pods?watch=true&sendInitialEvents=true": "Invalid",
 	} {
-		answer, err := http.Get(url + path)
+		answer, err := http.Get(server.URL + path)
 		require.NoError(t, err)
 		var status struct {
 			Kind, Reason string
@@ -117,7 +96,8 @@ func TestSyncRun(t *testing.T) {
 	result, err := RunSync(t.Context(), FastSync(), &SyncConfig{Objects: 500}, meter)
 	require.NoError(t, err)
 	require.Len(t, result.Proof, 1)
-	assert.Contains(t, result.Proof[0], "500 pods in the cache")
+	assert.Contains(t, result.Proof[0], "500 pods in the cache and delivered to the handler")
+	assert.Contains(t, result.Proof[0], digestOfPods(generated(SyncConfig{Objects: 500})).String())
 	for _, name := range []string{"synced", "time to sync", "processor time", "live heap", "bytes received"} {
 		figure, ok := result.Figure(name)
 		assert.True(t, ok, name)
@@ -128,93 +108,76 @@ func TestSyncRun(t *testing.T) {
 	assert.Equal(t, "comparing", meter.Step())
 }
 
-// faultySync is a subject with a fault.
+// faultySync is a subject with a fault: what it changes of a cached object or of the count, and what
+// waits instead of the informer.
 type faultySync struct {
 	SyncSubject
-	fault func(SyncInformer) SyncInformer
+	err    error // of Start
+	each   func(head *api.ObjectMeta) (again bool)
+	missed int
+	wait   func(ctx context.Context) error
+}
+
+type faultySyncInformer struct {
+	SyncInformer
+	faultySync
 }
 
 func (f faultySync) Start(url string) (SyncInformer, error) {
-	informer, err := f.SyncSubject.Start(url)
-	if err != nil {
-		return nil, err
+	if f.err != nil {
+		return nil, f.err
 	}
-	return f.fault(informer), nil
+	informer, err := f.SyncSubject.Start(url)
+	return faultySyncInformer{informer, f}, err
 }
 
-type loses struct{ SyncInformer }
-
-func (l loses) Each(visit func(*api.ObjectMeta) error) error {
-	first := true
-	return l.SyncInformer.Each(func(head *api.ObjectMeta) error {
-		if first {
-			first = false
+func (f faultySyncInformer) Each(visit func(*api.ObjectMeta) error) error {
+	return f.SyncInformer.Each(func(head *api.ObjectMeta) error {
+		copied := *head
+		if f.each != nil && !f.each(&copied) {
 			return nil
 		}
-		return visit(head)
+		return visit(&copied)
 	})
 }
 
-type changes struct{ SyncInformer }
+func (f faultySyncInformer) Added() int { return f.SyncInformer.Added() - f.missed }
 
-func (c changes) Each(visit func(*api.ObjectMeta) error) error {
-	return c.SyncInformer.Each(func(head *api.ObjectMeta) error {
-		changed := *head
-		changed.Name += "x"
-		return visit(&changed)
-	})
+func (f faultySyncInformer) WaitForSync(ctx context.Context) error {
+	if f.wait != nil {
+		return f.wait(ctx)
+	}
+	return f.SyncInformer.WaitForSync(ctx)
 }
-
-type silent struct{ SyncInformer }
-
-func (s silent) Added() int { return s.SyncInformer.Added() - 1 }
 
 func TestRunDetectsMissingWork(t *testing.T) {
-	for name, fault := range map[string]func(SyncInformer) SyncInformer{
-		"loses a pod":          func(i SyncInformer) SyncInformer { return loses{i} },
-		"changes a pod":        func(i SyncInformer) SyncInformer { return changes{i} },
-		"handler gets nothing": func(i SyncInformer) SyncInformer { return silent{i} },
+	for name, subject := range map[string]faultySync{
+		"loses a pod": {each: func(head *api.ObjectMeta) bool { return !strings.HasSuffix(head.Name, "-0000000") }},
+		"changes a pod": {each: func(head *api.ObjectMeta) bool {
+			head.Name += "x"
+			return true
+		}},
+		"handler gets nothing": {missed: 1},
 	} {
-		_, err := RunSync(t.Context(), faultySync{FastSync(), fault}, &SyncConfig{Objects: 50}, nil)
-		var proof *bench.ProofError
-		assert.ErrorAs(t, err, &proof, name)
+		subject.SyncSubject = FastSync()
+		_, err := RunSync(t.Context(), subject, &SyncConfig{Objects: 50}, nil)
+		assert.ErrorAs(t, err, new(*bench.ProofError), name)
 	}
 }
 
-var errNoSubject = errors.New("no")
+func TestSyncEnds(t *testing.T) {
+	broken := errors.New("no")
+	_, err := RunSync(t.Context(), faultySync{SyncSubject: FastSync(), err: broken}, &SyncConfig{Objects: 5}, nil)
+	assert.ErrorIs(t, err, broken)
 
-type brokenSync struct{ SyncSubject }
-
-func (brokenSync) Start(string) (SyncInformer, error) { return nil, errNoSubject }
-
-func TestRunOfASubjectThatDoesNotStart(t *testing.T) {
-	_, err := RunSync(t.Context(), brokenSync{FastSync()}, &SyncConfig{Objects: 5}, nil)
-	assert.ErrorIs(t, err, errNoSubject)
-}
-
-// stuck never syncs.
-type stuck struct {
-	SyncInformer
-	waiting chan struct{}
-}
-
-func (s stuck) WaitForSync(ctx context.Context) error {
-	close(s.waiting)
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-func TestSyncEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	waiting := make(chan struct{})
-	go func() {
-		<-waiting
+	stuck := faultySync{SyncSubject: FastSync(), wait: func(ctx context.Context) error {
 		cancel()
-	}()
-	_, err := RunSync(ctx, faultySync{FastSync(), func(i SyncInformer) SyncInformer { return stuck{i, waiting} }}, &SyncConfig{Objects: 5},
-		&bench.Meter{})
+		<-ctx.Done()
+		return ctx.Err()
+	}}
+	_, err = RunSync(ctx, stuck, &SyncConfig{Objects: 5}, &bench.Meter{})
 	assert.ErrorIs(t, err, context.Canceled)
-
 	_, err = RunSync(ctx, FastSync(), &SyncConfig{Objects: 5}, nil)
 	assert.ErrorIs(t, err, context.Canceled)
 }
