@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +19,7 @@ func newBundleCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "bundle",
 		Short: "Make the offline kit for a room without network, for teachers",
-		Long: `Writes one archive with the repository as git tracks it, the modules that it
+		Long: `Writes one archive with the repository as it is in git's index, the modules it
 needs, and archives of Go given with --go. It works on Linux, macOS and Windows,
 because everything but Go is source code. On a laptop, unpack it and follow
 START.md. It takes a minute.`,
@@ -42,9 +40,8 @@ START.md. It takes a minute.`,
 
 // bundle writes the kit and says what is in it.
 func (s *session) bundle(ctx context.Context, file string, archives []string) error {
-	version := s.version(ctx)
 	if file == "" {
-		file = "orrery-kit-" + version + ".tar.gz"
+		file = "orrery-kit-" + program.Version + ".tar.gz"
 	}
 	ctx, release := program.UntilSignal(ctx, func() {
 		os.Remove(course.PartialKit(file))
@@ -52,7 +49,7 @@ func (s *session) bundle(ctx context.Context, file string, archives []string) er
 	})
 	defer release()
 	err := course.WriteKit(ctx, course.Kit{
-		Repository: s.folder.Repository, Archives: archives, File: file, Version: version,
+		Repository: s.folder.Repository, Archives: archives, File: file, Version: program.Version,
 	})
 	switch stopped := program.Stopped(ctx); {
 	case stopped != nil:
@@ -72,17 +69,6 @@ func (s *session) bundle(ctx context.Context, file string, archives []string) er
 	}
 	s.print("bundle-next", filepath.Base(file))
 	return nil
-}
-
-// version returns the version of the repository as the Makefile does.
-func (s *session) version(ctx context.Context) string {
-	command := exec.CommandContext(ctx, "git", "describe", "--tags", "--always", "--dirty")
-	command.Dir = s.folder.Repository
-	output, err := command.Output()
-	if err != nil {
-		return program.Version
-	}
-	return strings.TrimSpace(string(output))
 }
 
 func newVerifyCommand() *cobra.Command {

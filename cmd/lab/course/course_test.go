@@ -271,20 +271,13 @@ func TestInsideALabsFolderItsNumberMayBeLeftOut(t *testing.T) {
 	code, stdout, stderr = lab(t, "hint")
 	assert.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "Hint 1 of 3")
-}
-
-func TestAnUnreadableProgressIsSaid(t *testing.T) {
-	dir := repository(t)
-	labtest.Write(t, filepath.Join(course.FolderIn(dir).Dir, "progress.json"), "{")
-	code, _, stderr := lab(t, "list")
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "workshop/work/progress.json cannot be read; remove it, and \"lab test\" fills a new one\n")
-}
-
-func TestLabsAreCompleted(t *testing.T) {
-	repository(t)
 	assert.Equal(t, []string{"04"}, programtest.Complete(t, newRoot(), "start", ""))
 	assert.Equal(t, []string{"en", "zh-CN"}, programtest.Complete(t, newRoot(), "start", "--lang", ""))
+
+	labtest.Write(t, filepath.Join(course.FolderIn(dir).Dir, "progress.json"), "{")
+	code, _, stderr = lab(t, "list")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "progress.json cannot be read; remove it, and \"lab test\" fills a new one\n")
 }
 
 // A page is tested when it is saved, until a signal.

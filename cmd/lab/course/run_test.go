@@ -2,10 +2,8 @@ package course
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,7 +18,6 @@ import (
 	"orrery/internal/lab/clustertest"
 	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/labtest"
-	"orrery/internal/observe/web/view"
 )
 
 func TestWrongUsageOfRun(t *testing.T) {
@@ -76,16 +73,10 @@ func TestTheWholeRuntimeNamesItsPages(t *testing.T) {
 // unwritten is what a stub does.
 const unwritten = `panic("lab 04: Counter.Add is yours to write")`
 
-func TestTheFormOfAPageInTheBenchmark(t *testing.T) {
-	assert.Equal(t, "textbook", benchForm(course.Run{}))
-	assert.Equal(t, "inorder", benchForm(course.Run{Gears: "textbook,deltafifo=inorder"}))
-}
-
+// A page takes part in the run of another lab if its program and its gears have it.
 func TestAllUsesThePagesThatRun(t *testing.T) {
 	page := func(path, gears, program string) *course.Lab {
-		lab := &course.Lab{ID: path, Name: path, Files: []course.File{{Path: path}}}
-		lab.Run = course.Run{Gears: gears, Program: program}
-		return lab
+		return &course.Lab{ID: path, Files: []course.File{{Path: path}}, Run: course.Run{Gears: gears, Program: program}}
 	}
 	queue, fifo := page("queue/queue.go", "textbook", ""), page("deltafifo/fifo.go", "", "")
 	inorder, machines := page("deltafifo/inorder/fifo.go", "textbook,deltafifo=inorder", ""), page("examples/m/c.go", "", "examples/m")
@@ -98,13 +89,10 @@ func TestAllUsesThePagesThatRun(t *testing.T) {
 		{inorder, inorder, true}, {queue, machines, false}, {machines, queue, false},
 		{harness, queue, true}, {queue, harness, false}, {harness, inorder, false},
 	} {
-		s := &session{folder: course.FolderIn(t.TempDir()), labs: []*course.Lab{c.lab}}
-		require.NoError(t, os.MkdirAll(s.folder.Of(c.lab), 0o700))
-		require.NoError(t, s.update(c.lab, func(p *course.LabProgress) { p.Passed = time.Now() }))
-		used, err := s.passed(&choice{run: c.run.Run})
-		require.NoError(t, err)
-		assert.Equal(t, c.want, len(used) == 1, "the run of %s uses the page %s", c.run.ID, c.lab.ID)
+		assert.Equal(t, c.want, c.run.Run.Uses(c.lab), "the run of %s uses the page %s", c.run.ID, c.lab.ID)
 	}
+	assert.Equal(t, "inorder", benchForm(inorder.Run))
+	assert.Equal(t, "textbook", benchForm(fifo.Run))
 }
 
 func TestMain(m *testing.M) {
@@ -156,93 +144,46 @@ func main() {
 }
 `
 
-// page is a run of "lab run --view" and what its page has.
-type page struct {
-	t    *testing.T
-	out  clustertest.Buffer
-	stop context.CancelFunc
-	end  chan error
-}
-
-var addressForm = regexp.MustCompile(`The view: (http://\S+)`)
-
-// openPage starts a command and waits until its page stays.
-func openPage(t *testing.T, args ...string) *page {
-	t.Helper()
-	p := &page{t: t, end: make(chan error, 1)}
-	var ctx context.Context
-	ctx, p.stop = context.WithCancel(t.Context())
+// The page shows the run of the controller, to its end: it says what is yours, and its last line is the
+// panic of a page that is not written. It stays until a signal.
+func TestRunShowsTheView(t *testing.T) {
+	dir := begun(t, adding(unwritten))
+	labtest.Write(t, filepath.Join(dir, "cmd/orrery/main.go"), tracing)
+	ctx, stop := context.WithCancel(t.Context())
+	var out clustertest.Buffer
 	root := newRoot()
-	root.SetArgs(args)
-	root.SetOut(&p.out)
-	root.SetErr(&p.out)
+	root.SetArgs([]string{"run", "04", "--view", "--no-open"})
+	root.SetOut(&out)
+	root.SetErr(&out)
 	program.Prepare(root)
-	go func() { p.end <- root.ExecuteContext(ctx) }()
-	t.Cleanup(p.stop)
-	for !strings.Contains(p.out.String(), "The view stays until Ctrl-C") {
+	end := make(chan error, 1)
+	go func() { end <- root.ExecuteContext(ctx) }()
+	for !strings.Contains(out.String(), "The view stays until Ctrl-C") {
 		select {
-		case err := <-p.end:
-			t.Fatalf("it has ended: %v\n%s", err, p.out.String())
+		case err := <-end:
+			t.Fatalf("it has ended: %v\n%s", err, out.String())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	return p
-}
-
-// get returns what the page's server has at a path.
-func (p *page) get(path string, more url.Values) string {
-	p.t.Helper()
-	found := addressForm.FindStringSubmatch(p.out.String())
-	require.NotNil(p.t, found, p.out.String())
-	address, err := url.Parse(found[1])
-	require.NoError(p.t, err)
-	query := address.Query()
-	for name, values := range more {
-		query[name] = values
+	found := regexp.MustCompile(`The view: (http://\S+/)(\S+)`).FindStringSubmatch(out.String())
+	require.NotNil(t, found, out.String())
+	get := func(path string) string {
+		answer, err := http.Get(found[1] + path)
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		require.Equal(t, 200, answer.StatusCode, "%s", text)
+		return string(text)
 	}
-	address.Path, address.RawQuery = path, query.Encode()
-	answer, err := http.Get(address.String())
-	require.NoError(p.t, err)
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	require.NoError(p.t, err)
-	require.Equal(p.t, 200, answer.StatusCode, "%s", text)
-	return string(text)
-}
-
-// The page shows the run of the controller, to its end: that of a solution says what is yours, and
-// the last line of one that is not written is its panic. The page stays until a signal.
-func TestRunShowsTheView(t *testing.T) {
-	for name, c := range map[string]struct {
-		page, reason string
-		code         int
-	}{
-		"the solution": {labtest.Reference, `"reason":"stopped"`, 0},
-		"a stub":       {adding(unwritten), `"reason":"panic: lab 04: Counter.Add is yours to write"`, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := begun(t, c.page)
-			labtest.Write(t, filepath.Join(dir, "cmd/orrery/main.go"), tracing)
-			p := openPage(t, "run", "04", "--view", "--no-open")
-
-			lines := strings.Split(strings.TrimSpace(p.get("/trace", nil)), "\n")
-			assert.Contains(t, lines[0], `"run":"lab run","mode":"lab"`)
-			assert.Contains(t, lines[0], `"workers":3,"yours":["gear/counter.go"]`)
-			assert.Contains(t, lines[len(lines)-2], `"e":"queue.added"`)
-			assert.Contains(t, lines[len(lines)-1], `"e":"trace.end",`+c.reason)
-			var code map[string]view.Place
-			require.NoError(t, json.Unmarshal([]byte(p.get("/code", url.Values{"gears": {"textbook"}})), &code))
-			assert.Equal(t, "queue/queue.go", code["queue.got"].File)
-
-			p.stop()
-			err := <-p.end
-			if c.code == 0 {
-				assert.NoError(t, err)
-			} else {
-				assert.Equal(t, program.Exit(c.code), err)
-			}
-		})
-	}
+	lines := strings.Split(strings.TrimSpace(get("trace"+found[2])), "\n")
+	assert.Contains(t, lines[0], `"run":"lab run","mode":"lab"`)
+	assert.Contains(t, lines[0], `"workers":3,"yours":["gear/counter.go"]`)
+	assert.Contains(t, lines[len(lines)-2], `"e":"queue.added"`)
+	assert.Contains(t, lines[len(lines)-1], `"e":"trace.end","reason":"panic: lab 04: Counter.Add is yours to write"`)
+	assert.Contains(t, get("code"+found[2]+"&gears=textbook"), "queue/queue.go")
+	stop()
+	assert.Equal(t, program.Exit(1), <-end)
 }
 
 func TestTheViewShowsOrreryRunOnly(t *testing.T) {

@@ -78,17 +78,12 @@ func WriteKit(ctx context.Context, k Kit) error {
 // ErrNoClone reports that the repository is not a git clone.
 var ErrNoClone = errors.New("this folder is not a git clone")
 
-// stage puts the files of the kit into the folder content of scratch.
+// stage puts the files of the kit into the folder content of scratch: those of the repository as they
+// are in git's index.
 func (k Kit) stage(ctx context.Context, scratch string) error {
 	root := filepath.Join(scratch, "content", KitRoot)
-	listed, err := k.run(ctx, nil, "git", "ls-files", "-z")
-	if err != nil {
+	if _, err := k.run(ctx, nil, "git", "checkout-index", "--all", "--prefix="+filepath.ToSlash(root)+"/"); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoClone, err)
-	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(listed, "\x00"), "\x00") {
-		if err := k.copy(filepath.FromSlash(name), root); err != nil {
-			return err
-		}
 	}
 	files := map[string][]byte{"START.md": []byte(startPage), kitFolder + "/version": []byte(k.Version)}
 	for _, archive := range k.Archives {
@@ -104,23 +99,6 @@ func (k Kit) stage(ctx context.Context, scratch string) error {
 		}
 	}
 	return k.addModules(ctx, filepath.Join(scratch, "cache"), filepath.Join(root, kitFolder, "modules"))
-}
-
-// copy copies a file of the repository as it is, with edits that are not committed. One that has
-// been removed stays away.
-func (k Kit) copy(name, root string) error {
-	info, err := os.Stat(filepath.Join(k.Repository, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	text, err := os.ReadFile(filepath.Join(k.Repository, name))
-	if err != nil {
-		return err
-	}
-	return write(filepath.Join(root, name), text, 0o644|info.Mode().Perm()&0o111)
 }
 
 // addModules makes a folder in the layout of a module proxy: all that builds and tests of the main

@@ -26,11 +26,9 @@ func unpack(t *testing.T, file string) (repository string) {
 // What is read-only can be replaced by its owner.
 func TestAKitHasWhatGitTracks(t *testing.T) {
 	dir := labtest.Repository(t)
+	require.NoError(t, os.Chmod(filepath.Join(dir, labtest.Page), 0o755))
 	labtest.Track(t, dir)
 	labtest.Write(t, filepath.Join(dir, "bin/lab"), "a program")
-	labtest.Write(t, filepath.Join(dir, labtest.Page), "package gear // edited\n")
-	require.NoError(t, os.Chmod(filepath.Join(dir, labtest.Page), 0o755))
-	require.NoError(t, os.Remove(filepath.Join(dir, "gear/other.go")))
 	archive := filepath.Join(t.TempDir(), "go1.26.0.linux-amd64.tar.gz")
 	labtest.Write(t, archive, "Go")
 	require.NoError(t, os.Chmod(archive, 0o444))
@@ -42,22 +40,18 @@ func TestAKitHasWhatGitTracks(t *testing.T) {
 	there := unpack(t, file)
 	assert.True(t, course.IsKit(there))
 	assert.False(t, course.IsKit(dir))
-	version, err := os.ReadFile(filepath.Join(there, "kit/version"))
-	require.NoError(t, err)
-	assert.Equal(t, "v1", string(version))
+	for name, want := range map[string]string{"kit/version": "v1", labtest.Page: labtest.Reference, "kit/go/go1.26.0.linux-amd64.tar.gz": "Go"} {
+		text, err := os.ReadFile(filepath.Join(there, name))
+		require.NoError(t, err)
+		assert.Equal(t, want, string(text), name)
+	}
 	assert.FileExists(t, filepath.Join(there, "START.md"))
-	page, err := os.ReadFile(filepath.Join(there, labtest.Page))
-	require.NoError(t, err)
-	assert.Equal(t, "package gear // edited\n", string(page), "an edit that is not committed")
-	info, err := os.Stat(filepath.Join(there, labtest.Page))
-	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o755), info.Mode(), "a script can be run")
-	assert.NoFileExists(t, filepath.Join(there, "gear/other.go"), "what was removed stays away")
-	assert.FileExists(t, filepath.Join(there, "kit/go/go1.26.0.linux-amd64.tar.gz"))
 	assert.NoFileExists(t, filepath.Join(there, "bin/lab"))
-	info, err = os.Stat(filepath.Join(there, "kit/go/go1.26.0.linux-amd64.tar.gz"))
-	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o644), info.Mode())
+	for name, want := range map[string]os.FileMode{labtest.Page: 0o755, "kit/go/go1.26.0.linux-amd64.tar.gz": 0o644} {
+		info, err := os.Stat(filepath.Join(there, name))
+		require.NoError(t, err)
+		assert.Equal(t, want, info.Mode(), name)
+	}
 }
 
 func TestAnInterruptedKitLeavesNoFile(t *testing.T) {
