@@ -83,7 +83,6 @@ func newBenchmarkCommand(b benchmark) *cobra.Command {
 	options.addTo(command.Flags())
 	program.CompleteChoices(command)
 	program.CompleteFiles(command, "plot")
-	cobra.CheckErr(command.RegisterFlagCompletionFunc("vary", sweep.complete))
 	return command
 }
 

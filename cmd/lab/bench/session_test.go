@@ -381,13 +381,12 @@ func TestBenchExamplesParse(t *testing.T) {
 	assert.Greater(t, found, 7)
 }
 
-// Shells complete the words of flags, and the flags of --vary.
+// Shells complete the words of flags.
 func TestBenchCompletion(t *testing.T) {
 	for want, args := range map[string][]string{
-		"zipf":          {"queue", "--distribution", ""},
-		"inorder":       {"fifo", "--design", ""},
-		"benchfmt":      {"store", "-o", ""},
-		"handler-cost=": {"queue", "--vary", ""},
+		"zipf":     {"queue", "--distribution", ""},
+		"inorder":  {"fifo", "--design", ""},
+		"benchfmt": {"store", "-o", ""},
 	} {
 		assert.Contains(t, programtest.Complete(t, newRoot(), append([]string{"bench"}, args...)...), want)
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"orrery/internal/app/program"
@@ -97,18 +96,6 @@ func (s *sweepFlags) variable(flags *pflag.FlagSet) []string {
 		choice, ok := flags.Lookup(name).Value.(*program.Choice)
 		return ok && choice.Many()
 	})
-}
-
-// complete offers the flags that can be varied.
-func (s *sweepFlags) complete(command *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if strings.Contains(typed, "=") {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var offers []string
-	for _, name := range s.variable(command.Flags()) {
-		offers = append(offers, name+"=")
-	}
-	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 // doubling returns the values of a range: low, doubled repeatedly, and finally high.

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/bench"
 	"orrery/internal/lab/course"
 )
 
@@ -112,19 +111,23 @@ func (c *checkup) examine(ctx context.Context, warm bool) {
 	} else {
 		c.add("race detector", false, true, c.say("no-race-detector"))
 	}
-	if err := c.writable(); err != nil {
-		c.add("work folder", false, false, err.Error())
-	} else {
-		c.add("work folder", true, false, c.say("doctor-work", c.show(c.folder.Dir)))
-	}
+	err = c.writable()
+	c.add("work folder", err == nil, false, either(err, c.say("doctor-work", c.show(c.folder.Dir))))
 	if warm && modules {
 		fmt.Fprintln(c.ErrOrStderr(), c.say("doctor-builds"))
-		if err := c.warm(ctx, toolchain.Race); err != nil {
-			c.add("build", false, false, c.say("doctor-build-bad", err))
-		} else {
-			c.add("build", true, false, c.say("doctor-build"))
+		if err = c.warm(ctx, toolchain.Race); err != nil {
+			err = errors.New(c.say("doctor-build-bad", err))
 		}
+		c.add("build", err == nil, false, either(err, c.say("doctor-build")))
 	}
+}
+
+// either returns the text of an error, or the given one if there is none.
+func either(err error, text string) string {
+	if err != nil {
+		return err.Error()
+	}
+	return text
 }
 
 // modules checks that everything can be built without network.
@@ -160,26 +163,20 @@ func (s *session) warm(ctx context.Context, race bool) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	overlay := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlay, []byte("{}"), 0o644); err != nil {
-		return err
-	}
-	meter := new(bench.Meter)
-	defer bench.ShowProgress(s.ErrOrStderr(), meter)()
-	begin := func(i int) { meter.Begin(fmt.Sprintf("go build %d/%d", i+1, len(s.labs)+1)) }
-	for i, lab := range s.labs {
-		begin(i)
-		target := course.Build{Repository: s.folder.Repository, Package: lab.Package(), Overlay: overlay, Race: race}
-		if output, ok, err := target.Test(ctx, filepath.Join(dir, "test")); err != nil || !ok {
+	built := func(output string, ok bool, err error) error {
+		if err != nil || !ok {
 			return errors.Join(errors.New(lastLine(output)), err)
 		}
+		return nil
 	}
-	begin(len(s.labs))
-	target := course.Build{Repository: s.folder.Repository, Package: "cmd/orrery", Overlay: overlay}
-	if output, ok, err := target.Program(ctx, filepath.Join(dir, "orrery")); err != nil || !ok {
-		return errors.Join(errors.New(lastLine(output)), err)
+	for _, lab := range s.labs {
+		target := course.Build{Repository: s.folder.Repository, Package: lab.Package(), Race: race}
+		if err := built(target.Test(ctx, filepath.Join(dir, "test"))); err != nil {
+			return err
+		}
 	}
-	return nil
+	target := course.Build{Repository: s.folder.Repository, Package: "cmd/orrery"}
+	return built(target.Program(ctx, filepath.Join(dir, "orrery")))
 }
 
 func lastLine(text string) string {

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -63,33 +64,23 @@ func ResidentMemory() (now, peak uint64) { return readResident("self") }
 func ResidentMemoryOf(pid int) (now, peak uint64) { return readResident(strconv.Itoa(pid)) }
 
 func readResident(process string) (now, peak uint64) {
-	text, err := os.ReadFile("/proc/" + process + "/status")
-	if err != nil {
-		return 0, 0
-	}
+	text, _ := os.ReadFile("/proc/" + process + "/status") // without /proc it is empty
 	return resident(string(text))
 }
 
 func resident(status string) (now, peak uint64) {
 	for line := range strings.Lines(status) {
+		var kibibytes uint64
 		name, value, _ := strings.Cut(line, ":")
-		fields := strings.Fields(value)
-		if len(fields) == 0 {
-			continue
-		}
+		_, _ = fmt.Sscan(value, &kibibytes) // most values are no numbers
 		switch name {
 		case "VmRSS":
-			now = kibibytes(fields[0])
+			now = kibibytes * 1024
 		case "VmHWM":
-			peak = kibibytes(fields[0])
+			peak = kibibytes * 1024
 		}
 	}
 	return now, peak
-}
-
-func kibibytes(text string) uint64 {
-	n, _ := strconv.ParseUint(text, 10, 64)
-	return n * 1024
 }
 
 // ResetPeakMemory resets the peak of [ResidentMemory]. It first returns Go's free memory to the

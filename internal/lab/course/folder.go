@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -92,7 +93,7 @@ type file struct {
 }
 
 // files returns the content of a lab's new folder: stubs, originals, and the other files of the
-// package to read, with the YAML files that it may embed.
+// package to read, with the files that it may embed.
 func (f Folder) files(lab *Lab) ([]file, error) {
 	entries, err := os.ReadDir(filepath.Join(f.Repository, filepath.FromSlash(lab.Package())))
 	if err != nil {
@@ -101,7 +102,7 @@ func (f Folder) files(lab *Lab) ([]file, error) {
 	var files []file
 	for _, entry := range entries {
 		name := lab.Package() + "/" + entry.Name()
-		source := path.Ext(name) == ".yaml" || path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go")
+		source := slices.Contains([]string{".yaml", ".json", ".go"}, path.Ext(name)) && !strings.HasSuffix(name, "_test.go")
 		if entry.IsDir() || !source {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"orrery/restclient/api"
@@ -234,7 +236,7 @@ func generate(cfg SyncConfig, visit func(pod []byte, head *api.ObjectMeta)) {
 		deployment := rand.New(rand.NewPCG(cfg.Seed, uint64(number)))
 		own := rand.New(rand.NewPCG(^cfg.Seed, uint64(i)))
 		created := time.Unix(firstCreated+int64(number)*3600+int64(own.IntN(120)), 0).UTC()
-		pod := fmt.Appendf(nil, podHead,
+		pod := fmt.Appendf(nil, podHead(),
 			[...]string{"api", "billing", "checkout", "web"}[number%4], deployment.Uint64()>>24, i,
 			number*podNamespaces/podDeployments, uuid(own), 1_000_000+7*i, created.Format(time.RFC3339),
 			number%10, own.Uint64(), own.Uint64(), fmt.Sprintf("10.%d.%d.%d", 128+i>>16, i>>8&255, i&255), uuid(deployment))
@@ -252,50 +254,16 @@ func uuid(random *rand.Rand) string {
 	return fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x", high>>32, high>>16&0xffff, high&0xfff, low>>52, low&(1<<48-1))
 }
 
+//go:embed pod.json
+var podFile []byte
+
 // podHead is the head of a pod: its app, the deployment's hash, the pod's number, namespace, UID and
 // version, when it was created, its team, two parts of the container's id, the pod's address, and the
 // UID of the replica set.
-var podHead = compacted(`{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {
-	"name": "%[1]s-%010[2]x-%07[3]d", "generateName": "%[1]s-%010[2]x-", "namespace": "namespace-%03[4]d",
-	"uid": "%[5]s", "resourceVersion": "%[6]d", "generation": 1, "creationTimestamp": "%[7]s",
-	"labels": {"app": "%[1]s", "pod-template-hash": "%010[2]x", "team": "team-%[8]d", "track": "stable"},
-	"annotations": {
-		"cni.projectcalico.org/containerID": "%016[9]x%016[10]x%016[10]x%016[9]x",
-		"cni.projectcalico.org/podIP": "%[11]s/32",
-		"kubectl.kubernetes.io/restartedAt": "2026-01-05T07:59:1%[8]dZ", "prometheus.io/port": "800%[8]d"},
-	"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "%[1]s-%010[2]x", "uid": "%[12]s",
-		"controller": true, "blockOwnerDeletion": true}],
-	"managedFields": [
-	{"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": "%[7]s",
-	 "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {
-		"f:annotations": {".": {}, "f:kubectl.kubernetes.io/restartedAt": {}, "f:prometheus.io/port": {}},
-		"f:generateName": {}, "f:ownerReferences": {".": {}, "k:{\"uid\":\"%[12]s\"}": {}},
-		"f:labels": {".": {}, "f:app": {}, "f:pod-template-hash": {}, "f:team": {}, "f:track": {}}},
-	  "f:spec": {"f:containers": {"k:{\"name\":\"web\"}": {".": {},
-			"f:env": {".": {}, "k:{\"name\":\"WEB_0\"}": {".": {}, "f:name": {}, "f:value": {}}},
-			"f:image": {}, "f:imagePullPolicy": {}, "f:name": {}, "f:terminationMessagePath": {},
-			"f:resources": {".": {}, "f:limits": {".": {}, "f:memory": {}},
-				"f:requests": {".": {}, "f:cpu": {}, "f:memory": {}}}, "f:terminationMessagePolicy": {}}},
-		"f:dnsPolicy": {}, "f:enableServiceLinks": {}, "f:restartPolicy": {}, "f:schedulerName": {},
-		"f:securityContext": {}, "f:terminationGracePeriodSeconds": {}}}},
-	{"manager": "calico", "operation": "Update", "apiVersion": "v1", "time": "%[7]s",
-	 "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:annotations": {
-		"f:cni.projectcalico.org/containerID": {}, "f:cni.projectcalico.org/podIP": {}}}}, "subresource": "status"},
-	{"manager": "kubelet", "operation": "Update", "apiVersion": "v1", "time": "%[7]s",
-	 "fieldsType": "FieldsV1", "fieldsV1": {"f:status": {"f:conditions": {
-			"k:{\"type\":\"Initialized\"}": {".": {}, "f:lastProbeTime": {}, "f:lastTransitionTime": {},
-				"f:status": {}, "f:type": {}},
-			"k:{\"type\":\"Ready\"}": {".": {}, "f:lastProbeTime": {}, "f:lastTransitionTime": {},
-				"f:status": {}, "f:type": {}}},
-		"f:containerStatuses": {}, "f:hostIP": {}, "f:hostIPs": {}, "f:observedGeneration": {}, "f:phase": {},
-		"f:podIP": {}, "f:podIPs": {".": {}, "k:{\"ip\":\"%[11]s\"}": {".": {}, "f:ip": {}}},
-		"f:startTime": {}}}, "subresource": "status"}]
-}}`)
-
-func compacted(text string) string {
+var podHead = sync.OnceValue(func() string {
 	var compact bytes.Buffer
-	if err := json.Compact(&compact, []byte(text)); err != nil {
-		panic(err) // the text is constant
+	if err := json.Compact(&compact, podFile); err != nil {
+		panic(err) // the file is part of the program
 	}
 	return compact.String()
-}
+})
