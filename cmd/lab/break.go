@@ -26,9 +26,9 @@ const (
 
 // breakOptions are the flags of "lab break".
 type breakOptions struct {
-	random, list, check bool
-	server              string
-	seed                uint64
+	random, check bool
+	server        string
+	seed          uint64
 }
 
 // newBreakCommand returns "lab break": it sets up a namespace that hangs, for one of the causes
@@ -78,7 +78,6 @@ are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
 	}
 	flags := command.Flags()
 	flags.BoolVar(&o.random, "random", false, "choose the cause at random, and do not say which")
-	flags.BoolVar(&o.list, "list", false, "list the causes")
 	flags.BoolVar(&o.check, "check", false, "check the repair: exit code 0 if it passes, 1 if not")
 	flags.Uint64Var(&o.seed, "seed", 1, fmt.Sprintf("the `number` of the two namespaces of lab 13, 1 to %d; as in verdict.yaml", causes.Seeds))
 	flags.StringVar(&o.server, "server", "", "the `kubeconfig` of a \"lab break\" that is running, for --check")
@@ -86,35 +85,31 @@ are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
 	return command
 }
 
-// chosen returns the fixture to set up; nil if the server says which, or for --list.
+// chosen returns the fixture to set up; nil if the server says which.
 func (o *breakOptions) chosen(args []string) (*causes.Fixture, error) {
 	switch {
-	case o.random && o.list || o.random && o.check || o.list && o.check:
-		return nil, errors.New("--random, --list and --check exclude each other")
+	case o.random && (o.check || len(args) > 0):
+		return nil, errors.New("--random excludes --check and a cause")
 	case o.check != (o.server != ""):
 		return nil, errors.New(`--check needs --server and the kubeconfig of a "lab break"`)
 	case o.seed < 1 || o.seed > causes.Seeds:
 		return nil, fmt.Errorf("--seed must be a number from 1 to %d", causes.Seeds)
-	case o.list || o.check && len(args) == 0:
-		return nil, nil
-	case o.random && len(args) > 0:
-		return nil, errors.New("--random and a cause exclude each other")
 	case o.random:
 		all := causes.Fixtures()
 		return &all[rand.IntN(len(all))], nil
+	case o.check && len(args) == 0:
+		return nil, nil
 	case len(args) == 0:
-		return nil, errors.New("name a cause, or --random; --list lists them")
-	}
-	if causes.IsOfCourse(args[0]) {
+		return nil, errors.New("name a cause, or --random")
+	case causes.IsOfCourse(args[0]):
 		f := causes.OfCourse(args[0], o.seed)
 		return &f, nil
-	}
-	if o.seed != 1 {
+	case o.seed != 1:
 		return nil, errors.New("--seed chooses among the namespaces of lab 13: give first or second")
 	}
 	f, ok := causes.Find(args[0])
 	if !ok {
-		return nil, fmt.Errorf("there is no cause %q; --list lists them", args[0])
+		return nil, fmt.Errorf("there is no cause %q; use one of %s", args[0], strings.Join(why.IDs(), ", "))
 	}
 	return &f, nil
 }
@@ -122,36 +117,36 @@ func (o *breakOptions) chosen(args []string) (*causes.Fixture, error) {
 func (o *breakOptions) run(ctx context.Context, fixture *causes.Fixture, out io.Writer) error {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
-	switch {
-	case o.list:
-		for _, cause := range why.Catalogue() {
-			fmt.Fprintf(out, "%s  %s\n", cause.ID, cause.Title)
-		}
-		return nil
-	case !o.check:
+	if !o.check {
 		return inMemory(ctx, *fixture, out)
 	}
-	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: o.server})
+	w, f, err := o.world(ctx)
+	if err == nil && fixture != nil && fixture.ID != f.ID {
+		err = fmt.Errorf("another cause than %s is set up on this server", fixture.ID)
+	}
 	if err != nil {
 		return program.CodedError{Err: err, Code: exitUsage}
-	}
-	client, err := restclient.New(config)
-	if err != nil {
-		return program.CodedError{Err: err, Code: exitUsage}
-	}
-	defer client.Close()
-	w := causes.NewWorld(ctx, client)
-	f, err := w.Broken()
-	switch {
-	case err != nil:
-		return program.CodedError{Err: err, Code: exitUsage}
-	case fixture != nil && fixture.ID != f.ID:
-		return program.CodedError{Err: fmt.Errorf("another cause than %s is set up on this server", fixture.ID), Code: exitUsage}
 	}
 	if err := check(w, f, out); ctx.Err() == nil {
 		return err
 	}
 	return program.Stopped(ctx)
+}
+
+// world returns what runs on the server of --server, and what was set up there. Its client ends
+// with the program.
+func (o *breakOptions) world(ctx context.Context) (w *causes.World, f causes.Fixture, err error) {
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: o.server})
+	if err != nil {
+		return nil, f, err
+	}
+	client, err := restclient.New(config)
+	if err != nil {
+		return nil, f, err
+	}
+	w = causes.NewWorld(ctx, client)
+	f, err = w.Broken()
+	return w, f, err
 }
 
 // check checks the repair of a situation.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,7 +22,7 @@ func callBreak(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 func TestMistakesOfBreak(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"C77"}, {"--check"}, {"C07", "--random"}, {"--list", "--random"}, {"--check", "--server", "/nope"},
+		{}, {"C77"}, {"--check"}, {"C07", "--random"}, {"--check", "--server", "/nope"},
 		{"C07", "--server", "/nope"}, {"--seed", "82", "first"}, {"--seed", "0", "first"},
 	} {
 		code, stdout, stderr := callBreak(t, args...)
@@ -31,12 +30,6 @@ func TestMistakesOfBreak(t *testing.T) {
 		assert.Empty(t, stdout, args)
 		assert.NotEmpty(t, stderr, args)
 	}
-}
-
-func TestListOfCauses(t *testing.T) {
-	code, stdout, _ := callBreak(t, "--list")
-	assert.Zero(t, code)
-	assert.Equal(t, 30, strings.Count(stdout, "\n"))
 }
 
 // On a server where a situation is set up, a check without a repair fails.

@@ -2,10 +2,7 @@ package course
 
 import (
 	"bufio"
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -13,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"orrery/internal/app/program"
 	"orrery/internal/lab/course"
 	"orrery/internal/words"
 )
@@ -64,8 +60,7 @@ func questionsOf(lab *course.Lab) (questions []question) {
 	return questions
 }
 
-// askFirst asks the questions of a lab that were never answered, if there is a terminal. Only an
-// interrupt is an error.
+// askFirst asks the questions of a lab that were never answered, if there is a terminal.
 func (s *session) askFirst(lab *course.Lab) error {
 	if !s.isTerminal() {
 		return nil
@@ -79,12 +74,7 @@ func (s *session) askFirst(lab *course.Lab) error {
 		return nil
 	}
 	s.print("quiz-first", len(questions))
-	err = s.ask(questions)
-	if _, interrupted := errors.AsType[program.Exit](err); err != nil && !interrupted {
-		fmt.Fprintln(s.ErrOrStderr(), "lab:", err) // the lab can be started without the question
-		return nil
-	}
-	return err
+	return s.ask(questions)
 }
 
 func (s *session) isTerminal() bool {
@@ -92,18 +82,13 @@ func (s *session) isTerminal() bool {
 	return ok && term.IsTerminal(int(in.Fd()))
 }
 
-// ask asks questions until the input ends.
+// ask asks questions until the input ends, which skips all that are left.
 func (s *session) ask(questions []question) error {
-	ctx, release := program.UntilSignal(s.Context(), func() { os.Exit(program.ExitInterrupted) })
-	defer release()
-	input := linesOf(s.InOrStdin())
+	input := bufio.NewScanner(s.InOrStdin())
 	answered, right := 0, 0
 	for _, q := range questions {
 		s.pose(q)
-		chosen, more := s.answer(ctx, q.Question, input)
-		if ctx.Err() != nil {
-			return program.Exit(program.ExitInterrupted)
-		}
+		chosen, more := s.answer(q.Question, input)
 		if chosen != nil {
 			answered++
 			if chosen == q.Right() {
@@ -121,25 +106,13 @@ func (s *session) ask(questions []question) error {
 			}
 		}
 		if !more {
-			break // the end of the input skips all that are left
+			break
 		}
 	}
 	if answered > 0 {
 		s.print("quiz-sum", right, answered)
 	}
 	return nil
-}
-
-// linesOf returns the lines of the input. Its goroutine ends with the program.
-func linesOf(in io.Reader) <-chan string {
-	input := make(chan string)
-	go func() {
-		defer close(input)
-		for scanner := bufio.NewScanner(in); scanner.Scan(); {
-			input <- scanner.Text()
-		}
-	}()
-	return input
 }
 
 // pose writes a question with its choices.
@@ -156,28 +129,23 @@ func (s *session) pose(q question) {
 func letter(i int) string { return string(rune('a' + i)) }
 
 // answer reads an answer. It returns nil if the question is skipped; more is false at the end of
-// the input, or of ctx.
-func (s *session) answer(ctx context.Context, q *course.Question, input <-chan string) (chosen *course.Choice, more bool) {
+// the input.
+func (s *session) answer(q *course.Question, input *bufio.Scanner) (chosen *course.Choice, more bool) {
 	last := letter(len(q.Choices) - 1)
 	for {
 		fmt.Fprint(s.OutOrStdout(), s.say("quiz-prompt", last))
-		select {
-		case <-ctx.Done():
-			fmt.Fprintln(s.OutOrStdout())
-			return nil, false
-		case line, ok := <-input:
-			if !ok || !s.isTerminal() { // a terminal has echoed the answer
-				fmt.Fprintln(s.OutOrStdout(), line)
-			}
-			answer := strings.ToLower(strings.TrimSpace(line))
-			if !ok || answer == "" {
-				return nil, ok
-			}
-			if i := int(answer[0] - 'a'); len(answer) == 1 && i >= 0 && i < len(q.Choices) {
-				return &q.Choices[i], true
-			}
-			s.print("quiz-letters", last)
+		more := input.Scan()
+		if !more || !s.isTerminal() { // a terminal has echoed the answer
+			fmt.Fprintln(s.OutOrStdout(), input.Text())
 		}
+		answer := strings.ToLower(strings.TrimSpace(input.Text()))
+		if !more || answer == "" {
+			return nil, more
+		}
+		if i := int(answer[0] - 'a'); len(answer) == 1 && i >= 0 && i < len(q.Choices) {
+			return &q.Choices[i], true
+		}
+		s.print("quiz-letters", last)
 	}
 }
 

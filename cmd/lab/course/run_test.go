@@ -144,8 +144,8 @@ func main() {
 }
 `
 
-// The page shows the run of the controller, to its end: it says what is yours, and its last line is the
-// panic of a page that is not written. It stays until a signal.
+// The page shows the run of the controller, to its end: it says what is yours, and its last line is
+// the panic of a page that is not written. It stays until a signal.
 func TestRunShowsTheView(t *testing.T) {
 	dir := begun(t, adding(unwritten))
 	labtest.Write(t, filepath.Join(dir, "cmd/orrery/main.go"), tracing)

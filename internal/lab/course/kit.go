@@ -78,8 +78,8 @@ func WriteKit(ctx context.Context, k Kit) error {
 // ErrNoClone reports that the repository is not a git clone.
 var ErrNoClone = errors.New("this folder is not a git clone")
 
-// stage puts the files of the kit into the folder content of scratch: those of the repository as they
-// are in git's index.
+// stage puts the files of the kit into the folder content of scratch: those of the repository as
+// they are in git's index.
 func (k Kit) stage(ctx context.Context, scratch string) error {
 	root := filepath.Join(scratch, "content", KitRoot)
 	if _, err := k.run(ctx, nil, "git", "checkout-index", "--all", "--prefix="+filepath.ToSlash(root)+"/"); err != nil {

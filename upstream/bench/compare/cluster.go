@@ -30,8 +30,8 @@ import (
 	"orrery/upstream/e2e"
 )
 
-// cluster runs namespace controllers, one at a time, on a control plane of its own. Its methods must
-// not overlap.
+// cluster runs namespace controllers, one at a time, on a control plane of its own. Its methods
+// must not overlap.
 type cluster struct {
 	config programs
 	cp     *controlplane.ControlPlane

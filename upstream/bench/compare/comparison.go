@@ -19,8 +19,8 @@ type Config struct {
 	Effort bench.Effort
 	// Limit bounds the time of one side for one scenario.
 	Limit time.Duration
-	// Turn is called before each turn, and Finished after all rounds of a scenario, with its records
-	// or the error. Both may be nil.
+	// Turn is called before each turn, and Finished after all rounds of a scenario, with its
+	// records or the error. Both may be nil.
 	Turn     func(turn string)
 	Finished func(records []Record, err error)
 }

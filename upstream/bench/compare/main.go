@@ -2,10 +2,10 @@
 // process of its own. The textbook forms take turns as well, without a target. [Measures] is the
 // table of what is compared with the targets. Each round of a scenario runs every side once, in an
 // order that is reversed from round to round (A B, B A, ...), so that a disturbance of the machine
-// affects both and the ratio of a round is worth more than its figures. Sides whose proofs differ did
-// different work, which is an error. A worker process, or a controller on a real control plane, runs
-// a side; the records become a table, bench.json and the page, where every word that depends on a
-// figure is computed.
+// affects both and the ratio of a round is worth more than its figures. Sides whose proofs differ
+// did different work, which is an error. A worker process, or a controller on a real control plane,
+// runs a side; the records become a table, bench.json and the page, where every word that depends
+// on a figure is computed.
 package main
 
 import (

@@ -23,8 +23,8 @@ type Measure struct {
 	Kind   TargetKind `json:"target_kind"`
 	Target float64    `json:"target"`
 
-	// Scenario is our side's scenario, Figure the name of the number in its outcome. By default they
-	// are the two words of Name.
+	// Scenario is our side's scenario, Figure the name of the number in its outcome. By default
+	// they are the two words of Name.
 	Scenario string `json:"-"`
 	Figure   string `json:"-"`
 	// Against is the other side, client-go by default. Other is its scenario if that has another
@@ -122,8 +122,8 @@ var targets = []Measure{
 }
 
 // Measures returns the project's targets, and without a target the same figures beside
-// controller-runtime's priority queue and client-go's newer FIFO. To add one, write its scenario for
-// both sides, a row above, and a section in texts/.
+// controller-runtime's priority queue and client-go's newer FIFO. To add one, write its scenario
+// for both sides, a row above, and a section in texts/.
 func Measures() []Measure {
 	var all, others []Measure
 	for _, m := range targets {

@@ -11,8 +11,8 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// runners passes each scenario to a new worker process, or to a control plane that starts when it is
-// first needed.
+// runners passes each scenario to a new worker process, or to a control plane that starts when it
+// is first needed.
 type runners struct {
 	programs programs
 	say      func(format string, arguments ...any)

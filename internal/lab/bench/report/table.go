@@ -18,9 +18,9 @@ import (
 )
 
 // Table writes the machine, the parameters that all results share, and a row for each result, with
-// the spread of its rounds. It begins with what differs: the varied parameter, the design, and other
-// parameters. The checks follow: those of the first result if a parameter was varied, because the
-// others differ in numbers only.
+// the spread of its rounds. It begins with what differs: the varied parameter, the design, and
+// other parameters. The checks follow: those of the first result if a parameter was varied, because
+// the others differ in numbers only.
 func Table(w io.Writer, where Machine, varied string, all []Rounds) error {
 	var results []*bench.Result
 	for _, rounds := range all {

@@ -21,8 +21,8 @@ func (g FIFOGear[T]) Scenarios() []bench.Scenario {
 
 // addPop adds objects in one goroutine and pops them in another. No key waits twice, so nothing is
 // merged, and each Add costs a Pop. Time runs from the first Add to the last object handed out. A
-// producer that is ahead waits, with the same code on both sides, until half of the events in flight
-// have arrived.
+// producer that is ahead waits, with the same code on both sides, until half of the events in
+// flight have arrived.
 func (g FIFOGear[T]) addPop(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	const (
 		keys    = 10_000
@@ -77,9 +77,9 @@ var relistKnown = 100_000
 // relistVanished of them are missing from the list.
 const relistVanished = 1000
 
-// relist calls Replace with a list of as many objects as the store knows, of which 1,000 are new and
-// 1,000 have vanished. "ms" is the duration of Replace. Meanwhile another goroutine adds an object
-// every 200 us, as a watch would; "lock-ms" is the longest of its calls.
+// relist calls Replace with a list of as many objects as the store knows, of which 1,000 are new
+// and 1,000 have vanished. "ms" is the duration of Replace. Meanwhile another goroutine adds an
+// object every 200 us, as a watch would; "lock-ms" is the longest of its calls.
 func (g FIFOGear[T]) relist(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	all := MakePods(relistKnown+relistVanished, 101)
 	known := g.All(all[:relistKnown])
@@ -151,9 +151,9 @@ func (g FIFOGear[T]) relistOnce(
 	return took, waited, g.proveRelist(queue, len(known), added)
 }
 
-// proveRelist drains the queue and checks its content: every listed object was handed out once, every
-// vanished one as a deletion with the state from the store, and everything that the other goroutine
-// added.
+// proveRelist drains the queue and checks its content: every listed object was handed out once,
+// every vanished one as a deletion with the state from the store, and everything that the other
+// goroutine added.
 func (g FIFOGear[T]) proveRelist(queue FIFO[T], known, added int) error {
 	states := int64(known + relistVanished)
 	seen := make(map[int64]bool)

@@ -12,8 +12,8 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// QueueScenarios returns the pieces of work for comparisons. Each side has the same keys in the same
-// order; upstream/bench/compare/texts says what each measures.
+// QueueScenarios returns the pieces of work for comparisons. Each side has the same keys in the
+// same order; upstream/bench/compare/texts says what each measures.
 func QueueScenarios(subject QueueSubject) []bench.Scenario {
 	type work func(context.Context, QueueSubject, bench.Effort) (bench.Outcome, error)
 	scenario := func(name string, run work) bench.Scenario {
@@ -243,12 +243,12 @@ const (
 	broughtForward = 100
 )
 
-// addAfter delays different keys by an hour, in one goroutine, starting with an empty queue. A queue
-// may accept delayed keys asynchronously, so one more key with a delay of a nanosecond follows, and
-// the time stops when that key is handed out.
+// addAfter delays different keys by an hour, in one goroutine, starting with an empty queue. A
+// queue may accept delayed keys asynchronously, so one more key with a delay of a nanosecond
+// follows, and the time stops when that key is handed out.
 //
-// Queues keep keys in tables that double when full, so bytes per key depend on the number of keys. A
-// quick run has a quarter of the keys, so its tables have doubled as recently.
+// Queues keep keys in tables that double when full, so bytes per key depend on the number of keys.
+// A quick run has a quarter of the keys, so its tables have doubled as recently.
 func addAfter(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
 	keys := bench.NewKeys(effort.Of(1_000_000, 250_000), bench.Uniform, 1)
 	return delayAll(ctx, subject, keys, func(q Queue, key string) { q.AddAfter(key, farFuture) }, 0)

@@ -226,7 +226,8 @@ func (c *content[T]) prove(store Store[T]) error {
 	return err
 }
 
-// proveList checks that list yields exactly the objects between two numbers, in their current state.
+// proveList checks that list yields exactly the objects between two numbers, in their current
+// state.
 func (c *content[T]) proveList(what string, from, to int, list func(see func(T)) (int, error)) error {
 	shown, seen := make(map[string]int64, to-from), 0
 	_, err := list(func(obj T) {
@@ -246,7 +247,8 @@ func (c *content[T]) proveList(what string, from, to int, list func(see func(T))
 	)
 }
 
-// namespace returns the objects of namespace i: object k is in namespace k*n/len(pods), rounded down.
+// namespace returns the objects of namespace i: object k is in namespace k*n/len(pods), rounded
+// down.
 func (c *content[T]) namespace(i int) (from, to int) {
 	n := len(c.names)
 	first := func(namespace int) int { return (len(c.pods)*namespace + n - 1) / n }

@@ -24,9 +24,9 @@ func (g StoreGear[T]) Scenarios() []bench.Scenario {
 	}
 }
 
-// update stores events that concern distant objects, as from a watch, so the store's records are cold
-// in the processor's caches. The new object is warm, as if just decoded: events arrive 16 at a time,
-// and the benchmark reads their names before the clock goes on.
+// update stores events that concern distant objects, as from a watch, so the store's records are
+// cold in the processor's caches. The new object is warm, as if just decoded: events arrive 16 at a
+// time, and the benchmark reads their names before the clock goes on.
 func (g StoreGear[T]) update(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	warmUp, updates := scenarioObjects, effort.Of(500_000, 100_000)
 	c := newContent(g, scenarioObjects, 1)
@@ -74,8 +74,8 @@ func (c *content[T]) updates(ctx context.Context, store Store[T], n int) (took t
 	return took, nil
 }
 
-// byIndex asks for the objects of each namespace in turn. Each side builds the slice that its callers
-// get. Reading the objects is left out, as it costs both sides the same.
+// byIndex asks for the objects of each namespace in turn. Each side builds the slice that its
+// callers get. Reading the objects is left out, as it costs both sides the same.
 func (g StoreGear[T]) byIndex(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	reads := effort.Of(10_000, 2000)
 	c := newContent(g, scenarioObjects, 0)
@@ -108,8 +108,8 @@ func (g StoreGear[T]) byIndex(ctx context.Context, effort bench.Effort) (bench.O
 	}, err
 }
 
-// writesWithReaders updates one of a hundred objects in one goroutine, neighbours far apart, while four
-// others list all objects in a loop.
+// writesWithReaders updates one of a hundred objects in one goroutine, neighbours far apart, while
+// four others list all objects in a loop.
 func (g StoreGear[T]) writesWithReaders(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	const changing = 100 // one object in a hundred
 	lasts := time.Duration(effort.Of(1000, 300)) * time.Millisecond

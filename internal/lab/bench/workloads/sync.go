@@ -127,8 +127,8 @@ func (c *SyncConfig) AddTo(flags *pflag.FlagSet) {
 }
 
 // SyncScenarios returns the sync of the comparison, in a new process. Processor time is that of the
-// whole client process since the start of the informer, peak its resident memory, live the heap after
-// a collection with the cache in use.
+// whole client process since the start of the informer, peak its resident memory, live the heap
+// after a collection with the cache in use.
 func SyncScenarios(subject SyncSubject) []bench.Scenario {
 	run := func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 		cfg := &SyncConfig{Objects: effort.Of(100_000, 20_000), Seed: 1}

@@ -108,8 +108,8 @@ func TestSyncRun(t *testing.T) {
 	assert.Equal(t, "comparing", meter.Step())
 }
 
-// faultySync is a subject with a fault: what it changes of a cached object or of the count, and what
-// waits instead of the informer.
+// faultySync is a subject with a fault: what it changes of a cached object or of the count, and
+// what waits instead of the informer.
 type faultySync struct {
 	SyncSubject
 	err    error // of Start

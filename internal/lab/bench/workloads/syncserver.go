@@ -227,9 +227,9 @@ const (
 // firstCreated is when the first pod was created: 2026-01-05 08:00:00 UTC.
 const firstCreated = 1_767_600_000
 
-// generate calls visit with the heads of the running pods of a cluster with a network plugin, in list
-// order: as kube-apiserver shows them, and without managed fields. Labels and two annotations are the
-// same for all pods of a deployment. The same seed makes the same pods.
+// generate calls visit with the heads of the running pods of a cluster with a network plugin, in
+// list order: as kube-apiserver shows them, and without managed fields. Labels and two annotations
+// are the same for all pods of a deployment. The same seed makes the same pods.
 func generate(cfg SyncConfig, visit func(pod []byte, head *api.ObjectMeta)) {
 	for i := range cfg.Objects {
 		number := i * podDeployments / cfg.Objects
@@ -257,9 +257,9 @@ func uuid(random *rand.Rand) string {
 //go:embed pod.json
 var podFile []byte
 
-// podHead is the head of a pod: its app, the deployment's hash, the pod's number, namespace, UID and
-// version, when it was created, its team, two parts of the container's id, the pod's address, and the
-// UID of the replica set.
+// podHead is the head of a pod: its app, the deployment's hash, the pod's number, namespace, UID
+// and version, when it was created, its team, two parts of the container's id, the pod's address,
+// and the UID of the replica set.
 var podHead = sync.OnceValue(func() string {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, podFile); err != nil {
