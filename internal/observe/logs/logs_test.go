@@ -160,7 +160,7 @@ func TestWhatTheLogSays(t *testing.T) {
 			trace.HandlerLagging(handler, 1024)
 			trace.HandlerPanicked(handler, informer.EventUpdate, "a/b", nil)
 			trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
-			trace.Mutated("pods", &informer.MutationError{Key: "a/b", Was: secret, Is: secret})
+			trace.Mutated("pods", &informer.MutationError{Key: "a/b"})
 			list := l.Reflector("pods")
 			list.Listed(reflector.ListInfo{Items: 3})
 			list.StreamingListAbandoned(refused)
