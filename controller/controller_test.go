@@ -261,7 +261,8 @@ func TestOnlyRelevantChangesQueue(t *testing.T) {
 		w.Must("PATCH", greetings+"/one", `{"data":{"a":"2"}}`)
 		w.Within(time.Second, "a is relevant", func() bool { return w.of("one") == 2 })
 		w.Must("DELETE", greetings+"/one", "")
-		w.Within(time.Second, "the end is always relevant", func() bool { return w.passes.Count("gone default/one") == 1 })
+		w.Within(time.Second, "the end is always relevant",
+			func() bool { return w.passes.Count("gone default/one") == 1 })
 		assert.Equal(w.t, 2, w.of("one"), "a pass needs an object")
 	})
 }

@@ -32,7 +32,8 @@ func newLog() *log { return &log{began: time.Now()} }
 func (l *log) note(format string, arguments ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lines = append(l.lines, fmt.Sprint(time.Since(l.began).Round(time.Millisecond), " ")+fmt.Sprintf(format, arguments...))
+	l.lines = append(l.lines, fmt.Sprint(time.Since(l.began).Round(time.Millisecond), " ")+fmt.Sprintf(format,
+		arguments...))
 }
 
 // read returns the lines since the last call.
@@ -288,7 +289,8 @@ func TestAPassThatSucceedsAfterItsTimeLimit(t *testing.T) {
 	}, func(pool *controller.Pool, l *log) {
 		pool.Add("late")
 		later(2 * time.Minute)
-		assert.Equal(t, []string{"0s late starts", "1m30s late done: took 1m30s, failures 0, after 1h0m0s, err <nil>"}, l.read(), "it has not failed")
+		assert.Equal(t, []string{"0s late starts", "1m30s late done: took 1m30s, failures 0, after 1h0m0s, err <nil>"},
+			l.read(), "it has not failed")
 	})
 }
 
@@ -440,7 +442,8 @@ func TestTheContextOfAPass(t *testing.T) {
 		Trace: &controller.PoolTrace{PassContext: func(ctx context.Context, name string) context.Context {
 			return context.WithValue(ctx, key{}, name+"#1")
 		}},
-		NewQueue: func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+		NewQueue: func(limiter queue.RateLimiter[string],
+			config queue.Config[string]) queue.ObservableInterface[string] {
 			return queue.NewRateLimiting(limiter, config)
 		},
 	}, func(pool *controller.Pool, l *log) {

@@ -68,11 +68,13 @@ type PoolTrace struct {
 
 // ErrPassTimeout is the error of a pass that took longer than PoolConfig.PassTimeout: a request was
 // not answered, or there was too much to do. It is a context.DeadlineExceeded.
-var ErrPassTimeout = fmt.Errorf("the pass exceeded its time limit, the next one continues: %w", context.DeadlineExceeded)
+var ErrPassTimeout = fmt.Errorf("the pass exceeded its time limit, the next one continues: %w",
+	context.DeadlineExceeded)
 
 // ErrCutShort is the error of a pass that was still running when PoolConfig.DrainTimeout was over.
 // It is a context.Canceled.
-var ErrCutShort = fmt.Errorf("the controller is stopping, and the time to finish the pass has passed: %w", context.Canceled)
+var ErrCutShort = fmt.Errorf("the controller is stopping, and the time to finish the pass has passed: %w",
+	context.Canceled)
 
 // RequeueAfterError is the error of a pass that has not failed: what it waits for takes time. The
 // key is due again after RequeueAfter, and the rate limiter is left alone. Reconcile may return
@@ -107,7 +109,8 @@ func (c PoolConfig) withDefaults() PoolConfig {
 		c.RateLimiter = queue.NewItemExponentialFailureRateLimiter[string](firstRetry, lastRetry)
 	}
 	if c.NewQueue == nil {
-		c.NewQueue = func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+		c.NewQueue = func(limiter queue.RateLimiter[string],
+			config queue.Config[string]) queue.ObservableInterface[string] {
 			return queue.NewRateLimiting(limiter, config)
 		}
 	}

@@ -16,8 +16,10 @@ func TestContract(t *testing.T) {
 	deltafifotest.Run(t, deltafifotest.Implementation{
 		New: func(cfg deltafifo.Config[*object]) deltafifotest.Queue { return deltafifo.New(cfg) },
 		Lacks: map[deltafifotest.Capability]string{
-			deltafifotest.FreeProducers:       "its one lock is held while a process function runs, as in client-go; package fast has it",
-			deltafifotest.RequeueStaysInitial: "it counts the initial population, as the article does; package fast marks its keys",
+			deltafifotest.FreeProducers: "its one lock is held while a process function runs, as in " +
+				"client-go; package fast has it",
+			deltafifotest.RequeueStaysInitial: "it counts the initial population, as the article does; package " +
+				"fast marks its keys",
 		},
 	})
 }

@@ -109,7 +109,8 @@ func TestContract(t *testing.T) {
 			}
 			maps.Copy(lacks, form.lacks)
 			informertest.Run(t, informertest.Implementation{
-				New: func(_ testing.TB, source *informertest.Source, cfg informertest.InformerConfig) informertest.Informer {
+				New: func(_ testing.TB, source *informertest.Source,
+					cfg informertest.InformerConfig) informertest.Informer {
 					return adapt(source, form.gears, cfg)
 				},
 				SurvivePanics: survivePanics,
@@ -160,7 +161,8 @@ func testCounts(t *testing.T, gears informer.Gears[head]) {
 		defer mu.Unlock()
 		return slices.Clone(listeners)
 	}
-	inf := informer.NewSharedIndexInformer(source, informer.Config[head]{ResyncPeriod: time.Minute, Gears: gears, Trace: trace})
+	inf := informer.NewSharedIndexInformer(source,
+		informer.Config[head]{ResyncPeriod: time.Minute, Gears: gears, Trace: trace})
 	returns := make(chan struct{})
 	slow := func(informertest.Event) { <-returns }
 	_, err := inf.AddEventHandlerWithOptions(eventHandler(slow), informer.HandlerOptions{ResyncPeriod: -1})
@@ -214,7 +216,8 @@ func TestDistributedIsCalledWithoutALock(t *testing.T) {
 					case err := <-added:
 						assert.NoError(t, err)
 					case <-time.After(10 * time.Second):
-						t.Error("the hook Distributed is called with blockDeltas held: AddEventHandler does not return there")
+						t.Error("the hook Distributed is called with blockDeltas held: AddEventHandler does not " +
+							"return there")
 					}
 				})
 			}}
@@ -303,7 +306,8 @@ type adapter struct {
 	*informer.SharedIndexInformer[head]
 }
 
-func adapt(source *informertest.Source, gears informer.Gears[head], cfg informertest.InformerConfig) informertest.Informer {
+func adapt(source *informertest.Source, gears informer.Gears[head],
+	cfg informertest.InformerConfig) informertest.Informer {
 	config := informer.Config[head]{Name: "heads", ResyncPeriod: cfg.ResyncPeriod, Gears: gears}
 	if cfg.Transform != nil {
 		config.Transform = transformOf(cfg.Transform)
@@ -347,7 +351,8 @@ func valueOf(obj head) string {
 }
 
 func (a adapter) AddEventHandler(h func(informertest.Event), resync time.Duration) (informertest.Registration, error) {
-	r, err := a.SharedIndexInformer.AddEventHandlerWithOptions(eventHandler(h), informer.HandlerOptions{ResyncPeriod: resync})
+	r, err := a.SharedIndexInformer.AddEventHandlerWithOptions(eventHandler(h),
+		informer.HandlerOptions{ResyncPeriod: resync})
 	if err != nil {
 		return nil, err
 	}
@@ -364,7 +369,8 @@ func eventHandler(h func(informertest.Event)) informer.ResourceEventHandler[head
 			h(informertest.Event{Kind: "update", Key: keyOf(obj), Old: valueOf(old), New: valueOf(obj)})
 		},
 		DeleteFunc: func(d informer.DeletedObject[head]) {
-			h(informertest.Event{Kind: "delete", Key: d.Key, Old: valueOf(d.Object), FinalStateUnknown: d.FinalStateUnknown})
+			h(informertest.Event{Kind: "delete", Key: d.Key, Old: valueOf(d.Object),
+				FinalStateUnknown: d.FinalStateUnknown})
 		},
 	}
 }

@@ -97,20 +97,23 @@ func TestDeltas(t *testing.T) {
 					Trace: &informer.Trace{
 						Applied: func(a informer.AppliedInfo) {
 							numbers = append(numbers, a.Number)
-							assert.Equal(t, deltas[a.Number-1].Tombstone != nil, a.Tombstone, "the hook says which deltas are tombstones")
+							assert.Equal(t, deltas[a.Number-1].Tombstone != nil, a.Tombstone,
+								"the hook says which deltas are tombstones")
 						},
 						Distributed: func(informer.EventInfo, int) { count(&distributed) },
 					},
 				})
 				recorder := &informertest.Recorder{}
-				_, err := inf.AddEventHandlerWithOptions(eventHandler(recorder.Handle), informer.HandlerOptions{ResyncPeriod: -1})
+				_, err := inf.AddEventHandlerWithOptions(eventHandler(recorder.Handle),
+					informer.HandlerOptions{ResyncPeriod: -1})
 				require.NoError(t, err)
 				stop := running(t, inf)
 				queue.next <- deltas
 				synctest.Wait()
 				assert.Equal(t, test.events, strings.Join(recorder.Events(), "; "))
 				stop()
-				assert.Equal(t, each, numbers, "each delta is reported with traceApplied, and has a number of its own, even if it changes nothing")
+				assert.Equal(t, each, numbers,
+					"each delta is reported with traceApplied, and has a number of its own, even if it changes nothing")
 				assert.Equal(t, test.distributed, distributed, "events that were distributed to a listener")
 				assert.Equal(t, test.failures, failures)
 			})

@@ -22,7 +22,8 @@ func oneNamespace(w http.ResponseWriter, r *http.Request) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	default:
-		_, _ = io.WriteString(w, `{"kind":"NamespaceList","apiVersion":"v1","metadata":{"resourceVersion":"42"},"items":[{
+		_, _ = io.WriteString(w,
+			`{"kind":"NamespaceList","apiVersion":"v1","metadata":{"resourceVersion":"42"},"items":[{
 			"kind":"Namespace","apiVersion":"v1",
 			"metadata":{"name":"shop","resourceVersion":"40","labels":{"team":"red"}},
 			"spec":{"finalizers":["kubernetes"]},"status":{"phase":"Active"}}]}`)
@@ -42,9 +43,12 @@ func ExampleNewSharedIndexInformer() {
 	defer client.Close()
 	gvr := api.NamespacesResource
 
-	typed := informer.NewSharedIndexInformer(restclient.Typed[*api.Namespace](client, gvr, ""), informer.Config[*api.Namespace]{})
-	heads := informer.NewSharedIndexInformer(restclient.Metadata(client, gvr, ""), informer.Config[*api.PartialObjectMetadata]{})
-	dynamic := informer.NewSharedIndexInformer(restclient.Dynamic(client, gvr, ""), informer.Config[*api.Unstructured]{})
+	typed := informer.NewSharedIndexInformer(restclient.Typed[*api.Namespace](client, gvr, ""),
+		informer.Config[*api.Namespace]{})
+	heads := informer.NewSharedIndexInformer(restclient.Metadata(client, gvr, ""),
+		informer.Config[*api.PartialObjectMetadata]{})
+	dynamic := informer.NewSharedIndexInformer(restclient.Dynamic(client, gvr, ""),
+		informer.Config[*api.Unstructured]{})
 	defer run(typed)()
 	defer run(heads)()
 	defer run(dynamic)()

@@ -56,7 +56,8 @@ type sharedInformer interface {
 //
 // This is the template method of the article: newInformer has the specifics of a resource,
 // everything else is shared.
-func InformerFor[T Object](f *SharedInformerFactory, resource string, newInformer func(defaultResync time.Duration) *SharedIndexInformer[T]) *SharedIndexInformer[T] {
+func InformerFor[T Object](f *SharedInformerFactory, resource string,
+	newInformer func(defaultResync time.Duration) *SharedIndexInformer[T]) *SharedIndexInformer[T] {
 	key := informerKey{objects: reflect.TypeFor[T](), resource: resource}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -16,7 +16,8 @@ import (
 )
 
 // newNamespaces returns new informers of source and counts them.
-func newNamespaces(source *informertest.FakeSource[*api.Namespace], made *int) func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
+func newNamespaces(source *informertest.FakeSource[*api.Namespace],
+	made *int) func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
 	return func(resync time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
 		*made++
 		return informer.NewSharedIndexInformer(source, config{Name: "namespaces", ResyncPeriod: resync})
@@ -111,7 +112,9 @@ func TestFactoryNamesWhatDoesNotSync(t *testing.T) {
 		require.ErrorAs(t, err, &missing)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, []string{"bad (*api.Namespace)", "as bad (*api.Namespace)"}, missing.Informers)
-		assert.Equal(t, "caches that did not sync: bad (*api.Namespace), as bad (*api.Namespace): context deadline exceeded", err.Error())
+		assert.Equal(t,
+			"caches that did not sync: bad (*api.Namespace), as bad (*api.Namespace): context deadline exceeded",
+			err.Error())
 	})
 }
 
@@ -212,7 +215,8 @@ func TestLister(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := informer.NewLister(shelf(t, indexers), "pods")
 			assert.ElementsMatch(t, []string{"red/a", "red/b", "blue/a", "root"}, keysOf(l.List()))
-			assert.ElementsMatch(t, []string{"red/b"}, keysOf(l.ListFunc(func(obj head) bool { return obj.Labels["app"] == "api" })))
+			assert.ElementsMatch(t, []string{"red/b"},
+				keysOf(l.ListFunc(func(obj head) bool { return obj.Labels["app"] == "api" })))
 			assert.ElementsMatch(t, []string{"red/a", "red/b"}, keysOf(l.ByNamespace("red").List()))
 			assert.ElementsMatch(t, []string{"root"}, keysOf(l.ByNamespace("").List()))
 			assert.Empty(t, l.ByNamespace("green").List())

@@ -89,5 +89,6 @@ type Processor[T any] interface {
 
 // batchPopper is a [Queue] that pops several keys at a time.
 type batchPopper[T any] interface {
-	PopBatch(limit int, process func(key string, deltas deltafifo.Deltas[T], isInInitialList bool) error) (keys int, err error)
+	PopBatch(limit int, process func(key string, deltas deltafifo.Deltas[T], isInInitialList bool) error) (keys int,
+		err error)
 }

@@ -118,7 +118,8 @@ func (s *SharedIndexInformer[T]) AddEventHandler(h ResourceEventHandler[T]) (*Re
 }
 
 // AddEventHandlerWithOptions is AddEventHandler with options.
-func (s *SharedIndexInformer[T]) AddEventHandlerWithOptions(h ResourceEventHandler[T], opts HandlerOptions) (*Registration, error) {
+func (s *SharedIndexInformer[T]) AddEventHandlerWithOptions(h ResourceEventHandler[T],
+	opts HandlerOptions) (*Registration, error) {
 	if h == nil {
 		return nil, ErrNoHandler
 	}

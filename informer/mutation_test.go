@@ -74,7 +74,8 @@ func TestMutationIsFoundAndShown(t *testing.T) {
 // Of a large object, a report shows what changed and some text around it.
 func TestMutationOfALargeObject(t *testing.T) {
 	d := newDetection(MutationDetectorConfig{})
-	obj := &borrowed{Name: strings.Repeat("x", 1000), Labels: map[string]string{"app": "web", "z": strings.Repeat("z", 1000)}}
+	obj := &borrowed{Name: strings.Repeat("x", 1000),
+		Labels: map[string]string{"app": "web", "z": strings.Repeat("z", 1000)}}
 	d.stored("ns/a", obj)
 	obj.Labels["app"] = "changed"
 	found := d.take()

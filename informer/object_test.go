@@ -99,7 +99,8 @@ func TestFuncsMayBeNil(t *testing.T) {
 
 func TestNamesOfKinds(t *testing.T) {
 	assert.Equal(t, []string{"add", "update", "delete", "synced", "unknown"},
-		[]string{EventAdd.String(), EventUpdate.String(), EventDelete.String(), EventSynced.String(), EventKind(0).String()})
+		[]string{EventAdd.String(), EventUpdate.String(), EventDelete.String(), EventSynced.String(),
+			EventKind(0).String()})
 	assert.Equal(t, []string{"new", "running", "stopped"},
 		[]string{StateNew.String(), StateRunning.String(), StateStopped.String()})
 }

@@ -39,7 +39,8 @@ type RegisteredHandler[T any] struct {
 // laggingFrom is the number of waiting events at which a handler is first reported as lagging.
 const laggingFrom = 1024
 
-func newRegisteredHandler[T any](h ResourceEventHandler[T], opts HandlerOptions, r *Registration, trace *Trace) *RegisteredHandler[T] {
+func newRegisteredHandler[T any](h ResourceEventHandler[T], opts HandlerOptions, r *Registration,
+	trace *Trace) *RegisteredHandler[T] {
 	out := &RegisteredHandler[T]{handler: h, options: opts, registration: r, trace: trace, lags: new(atomic.Bool)}
 	if trace.HandlerStuck != nil {
 		out.begun = &begun{}

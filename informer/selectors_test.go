@@ -30,7 +30,8 @@ func TestSelectorsReachTheServer(t *testing.T) {
 				client := restclienttest.NewServer(t, server.Handler()).Client()
 				namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 				create := func(name, team string) {
-					_, err := namespaces.Create(t.Context(), informertest.Namespace(name, "team", team), api.UpdateOptions{})
+					_, err := namespaces.Create(t.Context(), informertest.Namespace(name, "team", team),
+						api.UpdateOptions{})
 					require.NoError(t, err)
 				}
 				create("shop", "red")
@@ -60,7 +61,8 @@ func TestSelectorsReachTheServer(t *testing.T) {
 
 				create("garden", "green")
 				create("attic", "blue")
-				_, err = namespaces.Patch(t.Context(), "shop", api.MergePatchType, []byte(`{"metadata":{"labels":{"team":"blue"}}}`), api.UpdateOptions{})
+				_, err = namespaces.Patch(t.Context(), "shop", api.MergePatchType,
+					[]byte(`{"metadata":{"labels":{"team":"blue"}}}`), api.UpdateOptions{})
 				require.NoError(t, err)
 				time.Sleep(time.Second)
 				synctest.Wait()
@@ -99,7 +101,8 @@ func TestTweakedSourceStillAnswers(t *testing.T) {
 			cancel()
 			assert.NoError(t, informer.NewSharedIndexInformer(source, cfg).Run(ctx))
 		})
-		assert.Equal(t, source.unsupported, got.ListerWatcher.(interface{ IsWatchListSemanticsUnSupported() bool }).IsWatchListSemanticsUnSupported())
+		assert.Equal(t, source.unsupported,
+			got.ListerWatcher.(interface{ IsWatchListSemanticsUnSupported() bool }).IsWatchListSemanticsUnSupported())
 		assert.Equal(t, source.keepalive, got.ListerWatcher.(interface{ HasKeepalive() bool }).HasKeepalive())
 	}
 }

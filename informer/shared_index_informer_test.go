@@ -38,7 +38,8 @@ func TestErrorsHaveTypes(t *testing.T) {
 		n.start()
 		n.add("a")
 		<-own.Ended()
-		assert.ErrorIs(t, inside, informer.ErrInsideHandler, "a wait for the caller itself; the handler is removed all the same")
+		assert.ErrorIs(t, inside, informer.ErrInsideHandler,
+			"a wait for the caller itself; the handler is removed all the same")
 		assert.ErrorIs(t, n.Run(context.Background()), informer.ErrStarted)
 		assert.NoError(t, n.AddIndexers(indexer.Indexers[*api.Namespace]{"team": byLabel}), "indexes may come late")
 		require.NoError(t, n.stop())

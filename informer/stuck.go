@@ -68,7 +68,8 @@ func (s *SharedIndexInformer[T]) newWatchdog() *watchdog[T] {
 	if s.config.Trace.HandlerStuck == nil {
 		return nil
 	}
-	return &watchdog[T]{handlers: &s.handlers, tell: s.config.Trace.HandlerStuck, watched: map[*RegisteredHandler[T]]*watchedHandler{}}
+	return &watchdog[T]{handlers: &s.handlers, tell: s.config.Trace.HandlerStuck,
+		watched: map[*RegisteredHandler[T]]*watchedHandler{}}
 }
 
 // run checks periodically until ctx ends.
@@ -115,6 +116,7 @@ func (w *watchdog[T]) lookAt(h *RegisteredHandler[T], seen *watchedHandler) {
 	if seen.running += stuckLook; seen.running >= seen.mark {
 		seen.mark *= 2
 		defer wait.HandleCrash()
-		w.tell(StuckHandler{HandlerInfo: h.registration.info, Event: event, Key: key, Running: seen.running, Pending: h.pending()})
+		w.tell(StuckHandler{HandlerInfo: h.registration.info, Event: event, Key: key, Running: seen.running,
+			Pending: h.pending()})
 	}
 }

@@ -57,33 +57,34 @@ func TestAHandlerThatBlocksForAnHour(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var reported reports
-			inBubble(t, config{Gears: test.gears, Trace: &informer.Trace{HandlerStuck: reported.add}}, func(n *namespaces) {
-				release := make(chan struct{})
-				test.options.Name = "hangs"
-				_, err := n.AddEventHandlerWithOptions(onAdd(func(obj *api.Namespace) {
-					if obj.Name == "ns-0" {
-						<-release
+			inBubble(t, config{Gears: test.gears, Trace: &informer.Trace{HandlerStuck: reported.add}},
+				func(n *namespaces) {
+					release := make(chan struct{})
+					test.options.Name = "hangs"
+					_, err := n.AddEventHandlerWithOptions(onAdd(func(obj *api.Namespace) {
+						if obj.Name == "ns-0" {
+							<-release
+						}
+					}), test.options)
+					require.NoError(t, err)
+					other := n.handler()
+					n.start()
+					time.Sleep(time.Second)
+					for i := range stuckObjects {
+						n.add(fmt.Sprintf("ns-%d", i))
 					}
-				}), test.options)
-				require.NoError(t, err)
-				other := n.handler()
-				n.start()
-				time.Sleep(time.Second)
-				for i := range stuckObjects {
-					n.add(fmt.Sprintf("ns-%d", i))
-				}
-				peak := n.changeForAnHour()
-				assert.Len(t, *other, stuckObjects+6000, "no other handler has missed an event")
-				assert.LessOrEqual(t, peak, test.pending)
-				assertStuckFor(t, reported.take(), peak)
+					peak := n.changeForAnHour()
+					assert.Len(t, *other, stuckObjects+6000, "no other handler has missed an event")
+					assert.LessOrEqual(t, peak, test.pending)
+					assertStuckFor(t, reported.take(), peak)
 
-				close(release)
-				synctest.Wait()
-				assert.Zero(t, n.Snapshot().Handlers[0].Pending)
-				time.Sleep(time.Hour)
-				assert.Empty(t, reported.take(), "it is not stuck any more")
-				require.NoError(t, n.stop())
-			})
+					close(release)
+					synctest.Wait()
+					assert.Zero(t, n.Snapshot().Handlers[0].Pending)
+					time.Sleep(time.Hour)
+					assert.Empty(t, reported.take(), "it is not stuck any more")
+					require.NoError(t, n.stop())
+				})
 		})
 	}
 }
@@ -166,20 +167,22 @@ func TestAStuckHandlerIsReportedAfterItsRemoval(t *testing.T) {
 
 // Without the hook there is neither goroutine nor timer; with it, the informer ends them.
 func TestStuckHandlerReportsEndWithTheInformer(t *testing.T) {
-	inEachBubble(t, config{Trace: &informer.Trace{HandlerStuck: func(informer.StuckHandler) { panic("a fault in a hook") }}}, func(n *namespaces) {
-		defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
-		release := make(chan struct{})
-		h := n.register(onAdd(func(*api.Namespace) { <-release }))
-		n.start()
-		n.add("a")
-		time.Sleep(10 * time.Minute) // the hook has panicked several times, and the informer continues
-		n.add("b")
-		assert.Len(t, n.GetIndexer().List(), 2)
-		close(release)
-		synctest.Wait()
-		assert.True(t, h.HasSynced())
-		require.NoError(t, n.stop()) // the bubble fails if anything is left
-	})
+	inEachBubble(t,
+		config{Trace: &informer.Trace{HandlerStuck: func(informer.StuckHandler) { panic("a fault in a hook") }}},
+		func(n *namespaces) {
+			defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
+			release := make(chan struct{})
+			h := n.register(onAdd(func(*api.Namespace) { <-release }))
+			n.start()
+			n.add("a")
+			time.Sleep(10 * time.Minute) // the hook has panicked several times, and the informer continues
+			n.add("b")
+			assert.Len(t, n.GetIndexer().List(), 2)
+			close(release)
+			synctest.Wait()
+			assert.True(t, h.HasSynced())
+			require.NoError(t, n.stop()) // the bubble fails if anything is left
+		})
 }
 
 // A handler that panics at each event costs no other handler an event, with any delivery.
@@ -189,7 +192,8 @@ func TestAHandlerThatPanicsForEver(t *testing.T) {
 			defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
 			var mu sync.Mutex
 			var panicked []string
-			trace := &informer.Trace{HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, value any) {
+			trace := &informer.Trace{HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string,
+				value any) {
 				mu.Lock()
 				defer mu.Unlock()
 				panicked = append(panicked, fmt.Sprint(h.Handler, " ", kind, " ", key, ": ", value))

@@ -50,7 +50,10 @@ func (r *recordingTrace) trace() *informer.Trace {
 			r.record("handler %d %s added, %d initial", h.ID, h.Handler, initial)
 		},
 		HandlerRemoved: func(h informer.HandlerInfo) { r.record("handler %d removed", h.ID) },
-		HandlerEnded:   func(h informer.HandlerInfo, dropped int) { r.record("handler %d ended, %d dropped", h.ID, dropped) },
+		HandlerEnded: func(h informer.HandlerInfo,
+			dropped int) {
+			r.record("handler %d ended, %d dropped", h.ID, dropped)
+		},
 		HandlerSynced:  func(h informer.HandlerInfo) { r.record("handler %d synced", h.ID) },
 		HandlerLagging: func(h informer.HandlerInfo, pending int) { r.record("handler %d lags by %d", h.ID, pending) },
 		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, value any) {
@@ -96,7 +99,8 @@ func TestTraceReportsEachStep(t *testing.T) {
 
 		time.Sleep(7 * time.Second)
 		synctest.Wait()
-		assert.Equal(t, []string{"resync of namespaces due for 1", "update a to 1", "handler 1 did update a in 0s"}, r.take())
+		assert.Equal(t, []string{"resync of namespaces due for 1", "update a to 1", "handler 1 did update a in 0s"},
+			r.take())
 
 		n.add("b")
 		n.add("c")
@@ -173,7 +177,8 @@ func TestTheContentThatALateHandlerGetsIsNoLag(t *testing.T) {
 		defer close(release)
 		n.register(onAdd(func(*api.Namespace) { <-release }))
 		synctest.Wait()
-		assert.Equal(n.t, 1100, n.Snapshot().Handlers[0].PeakPending, "the greatest number of events that waited, those of the store included")
+		assert.Equal(n.t, 1100, n.Snapshot().Handlers[0].PeakPending,
+			"the greatest number of events that waited, those of the store included")
 		n.add("a")
 		assert.Empty(n.t, r.take(), "a handler that has just been added is said to lag")
 	})
@@ -274,7 +279,8 @@ func TestHooksMayUseTheInformer(t *testing.T) {
 			for i := range 1100 {
 				source.Add(namespace(fmt.Sprint("ns-", i)))
 			}
-			w.await("Started", "Synced", "HandlerSynced", "Distributed", "Handled", "HandlerLagging", "ProcessError", "ResyncDue")
+			w.await("Started", "Synced", "HandlerSynced", "Distributed", "Handled", "HandlerLagging", "ProcessError",
+				"ResyncDue")
 			close(lags)
 			cancel()
 			if t.Failed() {

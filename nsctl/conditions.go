@@ -22,11 +22,15 @@ type conditionTexts struct {
 
 // conditionTable is in the order in which the conditions stand in the status.
 var conditionTable = []conditionTexts{
-	{api.NamespaceDeletionDiscoveryFailure, "DiscoveryFailed", "ResourcesDiscovered", "All resources successfully discovered"},
-	{api.NamespaceDeletionGVParsingFailure, "GroupVersionParsingFailed", "ParsedGroupVersions", "All legacy kube types successfully parsed"},
-	{api.NamespaceDeletionContentFailure, "ContentDeletionFailed", "ContentDeleted", "All content successfully deleted, may be waiting on finalization"},
+	{api.NamespaceDeletionDiscoveryFailure, "DiscoveryFailed", "ResourcesDiscovered",
+		"All resources successfully discovered"},
+	{api.NamespaceDeletionGVParsingFailure, "GroupVersionParsingFailed", "ParsedGroupVersions",
+		"All legacy kube types successfully parsed"},
+	{api.NamespaceDeletionContentFailure, "ContentDeletionFailed", "ContentDeleted",
+		"All content successfully deleted, may be waiting on finalization"},
 	{api.NamespaceContentRemaining, "SomeResourcesRemain", "ContentRemoved", "All content successfully removed"},
-	{api.NamespaceFinalizersRemaining, "SomeFinalizersRemain", "ContentHasNoFinalizers", "All content-preserving finalizers finished"},
+	{api.NamespaceFinalizersRemaining, "SomeFinalizersRemain", "ContentHasNoFinalizers",
+		"All content-preserving finalizers finished"},
 }
 
 // ConditionUpdater collects what a pass over a namespace finds, and writes it into the namespace's
@@ -154,7 +158,8 @@ func (u *ConditionUpdater) falseMessage(texts conditionTexts) string {
 // ReportsTrouble reports whether any of the five conditions is not false.
 func ReportsTrouble(conditions []api.NamespaceCondition) bool {
 	return slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool {
-		ours := slices.ContainsFunc(conditionTable, func(texts conditionTexts) bool { return texts.conditionType == c.Type })
+		ours := slices.ContainsFunc(conditionTable,
+			func(texts conditionTexts) bool { return texts.conditionType == c.Type })
 		return ours && c.Status != api.ConditionFalse
 	})
 }

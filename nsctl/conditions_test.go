@@ -24,11 +24,16 @@ var (
 func allFalse(since time.Time) []api.NamespaceCondition {
 	at := api.NewTime(since)
 	return []api.NamespaceCondition{
-		{Type: "NamespaceDeletionDiscoveryFailure", Status: "False", Reason: "ResourcesDiscovered", Message: "All resources successfully discovered", LastTransitionTime: at},
-		{Type: "NamespaceDeletionGroupVersionParsingFailure", Status: "False", Reason: "ParsedGroupVersions", Message: "All legacy kube types successfully parsed", LastTransitionTime: at},
-		{Type: "NamespaceDeletionContentFailure", Status: "False", Reason: "ContentDeleted", Message: "All content successfully deleted, may be waiting on finalization", LastTransitionTime: at},
-		{Type: "NamespaceContentRemaining", Status: "False", Reason: "ContentRemoved", Message: "All content successfully removed", LastTransitionTime: at},
-		{Type: "NamespaceFinalizersRemaining", Status: "False", Reason: "ContentHasNoFinalizers", Message: "All content-preserving finalizers finished", LastTransitionTime: at},
+		{Type: "NamespaceDeletionDiscoveryFailure", Status: "False", Reason: "ResourcesDiscovered",
+			Message: "All resources successfully discovered", LastTransitionTime: at},
+		{Type: "NamespaceDeletionGroupVersionParsingFailure", Status: "False", Reason: "ParsedGroupVersions",
+			Message: "All legacy kube types successfully parsed", LastTransitionTime: at},
+		{Type: "NamespaceDeletionContentFailure", Status: "False", Reason: "ContentDeleted",
+			Message: "All content successfully deleted, may be waiting on finalization", LastTransitionTime: at},
+		{Type: "NamespaceContentRemaining", Status: "False", Reason: "ContentRemoved",
+			Message: "All content successfully removed", LastTransitionTime: at},
+		{Type: "NamespaceFinalizersRemaining", Status: "False", Reason: "ContentHasNoFinalizers",
+			Message: "All content-preserving finalizers finished", LastTransitionTime: at},
 	}
 }
 
@@ -104,7 +109,8 @@ func TestConditionsSayWhatWasFound(t *testing.T) {
 	}
 	found.ProcessContent(deployments, Remains{}, errors.New("second problem"))
 	found.ProcessContent(deployments, Remains{Items: 1, Finalizers: map[string]int{"b.example/x": 1}}, nil)
-	found.ProcessContent(api.PodsResource, Remains{Items: 2, Finalizers: map[string]int{"a.example/y": 2, "b.example/x": 1}},
+	found.ProcessContent(api.PodsResource, Remains{Items: 2,
+		Finalizers: map[string]int{"a.example/y": 2, "b.example/x": 1}},
 		&ResourceError{Doing: "listing", Resource: api.PodsResource, Err: errors.New("first problem")})
 
 	conditions, changed := found.apply(allFalse(before), now)
@@ -112,15 +118,20 @@ func TestConditionsSayWhatWasFound(t *testing.T) {
 	at := api.NewTime(now)
 	assert.Equal(t, []api.NamespaceCondition{
 		{Type: "NamespaceDeletionDiscoveryFailure", Status: "True", Reason: "DiscoveryFailed", LastTransitionTime: at,
-			Message: "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.example/v1: no answer"},
-		{Type: "NamespaceDeletionGroupVersionParsingFailure", Status: "True", Reason: "GroupVersionParsingFailed", LastTransitionTime: at,
-			Message: "unable to parse"},
-		{Type: "NamespaceDeletionContentFailure", Status: "True", Reason: "ContentDeletionFailed", LastTransitionTime: at,
-			Message: "Failed to delete all resource types, 2 remaining: first problem, second problem"},
+			Message: "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server " +
+				"APIs: metrics.example/v1: no answer"},
+		{Type: "NamespaceDeletionGroupVersionParsingFailure", Status: "True", Reason: "GroupVersionParsingFailed",
+			LastTransitionTime: at,
+			Message:            "unable to parse"},
+		{Type: "NamespaceDeletionContentFailure", Status: "True", Reason: "ContentDeletionFailed",
+			LastTransitionTime: at,
+			Message:            "Failed to delete all resource types, 2 remaining: first problem, second problem"},
 		{Type: "NamespaceContentRemaining", Status: "True", Reason: "SomeResourcesRemain", LastTransitionTime: at,
-			Message: "Some resources are remaining: deployments.apps has 1 resource instances, pods. has 2 resource instances"},
+			Message: "Some resources are remaining: deployments.apps has 1 resource instances, pods. has 2 " +
+				"resource instances"},
 		{Type: "NamespaceFinalizersRemaining", Status: "True", Reason: "SomeFinalizersRemain", LastTransitionTime: at,
-			Message: "Some content in the namespace has finalizers remaining: a.example/y in 2 resource instances, b.example/x in 2 resource instances"},
+			Message: "Some content in the namespace has finalizers remaining: a.example/y in 2 resource instances, " +
+				"b.example/x in 2 resource instances"},
 	}, conditions)
 }
 
@@ -143,19 +154,25 @@ func TestConditionsThatAreFalseDoNotClaimTooMuch(t *testing.T) {
 	const afterPods = ", but pods remain, and everything else is looked at after them"
 	got := messages(waiting)
 	assert.Equal(t, "ContentDeleted: No deletion failed"+afterPods, got[api.NamespaceDeletionContentFailure])
-	assert.Equal(t, "ContentHasNoFinalizers: No finalizers were found to remain"+afterPods, got[api.NamespaceFinalizersRemaining])
+	assert.Equal(t, "ContentHasNoFinalizers: No finalizers were found to remain"+afterPods,
+		got[api.NamespaceFinalizersRemaining])
 
 	undiscovered := &ConditionUpdater{discoveryErr: errors.New("no answer")}
 	undiscovered.ProcessContent(secrets, Remains{}, nil)
 	got = messages(undiscovered)
-	assert.Equal(t, "ContentRemoved: No resources were found to remain, but not all resources could be discovered", got[api.NamespaceContentRemaining])
-	assert.Equal(t, "ContentDeleted: All content successfully deleted, may be waiting on finalization", got[api.NamespaceDeletionContentFailure])
+	assert.Equal(t, "ContentRemoved: No resources were found to remain, but not all resources could be discovered",
+		got[api.NamespaceContentRemaining])
+	assert.Equal(t, "ContentDeleted: All content successfully deleted, may be waiting on finalization",
+		got[api.NamespaceDeletionContentFailure])
 
 	failed := &ConditionUpdater{}
 	failed.ProcessContent(secrets, Remains{}, errors.New("denied"))
 	got = messages(failed)
-	assert.Equal(t, "ContentRemoved: No resources were found to remain, but not all resources could be deleted", got[api.NamespaceContentRemaining])
-	assert.Equal(t, "ContentHasNoFinalizers: No finalizers were found to remain, but not all resources could be deleted", got[api.NamespaceFinalizersRemaining])
+	assert.Equal(t, "ContentRemoved: No resources were found to remain, but not all resources could be deleted",
+		got[api.NamespaceContentRemaining])
+	assert.Equal(t,
+		"ContentHasNoFinalizers: No finalizers were found to remain, but not all resources could be deleted",
+		got[api.NamespaceFinalizersRemaining])
 }
 
 func TestConditionsMoveTheirTransitionTimeWithTheStatusOnly(t *testing.T) {
@@ -208,7 +225,8 @@ func TestUpdatedConditionsAreACopy(t *testing.T) {
 	found.ProcessContent(api.PodsResource, Remains{Items: 1}, nil)
 	_, changed := found.Update(namespace)
 	require.True(t, changed)
-	assert.Equal(t, allFalse(before), namespace.Status.Conditions, "Update has changed the conditions of the namespace that it was given")
+	assert.Equal(t, allFalse(before), namespace.Status.Conditions,
+		"Update has changed the conditions of the namespace that it was given")
 }
 
 func TestConditionsThatReportTrouble(t *testing.T) {

@@ -16,7 +16,8 @@ type restContent struct{ client *restclient.Client }
 // NewContentClient returns the content client that speaks to an API server.
 func NewContentClient(client *restclient.Client) ContentClient { return restContent{client} }
 
-func (c restContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
+func (c restContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource,
+	namespace string) ([]*api.PartialObjectMetadata, bool, error) {
 	opts := api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground}
 	found, listed, err := restclient.Metadata(c.client, gvr, namespace).DeleteCollection(ctx, opts, api.ListOptions{})
 	if _, unreadable := errors.AsType[*restclient.DecodeError](err); unreadable {
@@ -42,7 +43,8 @@ func (c restContent) Pages(
 	return pages(ctx, restclient.Metadata(c.client, gvr, namespace), each)
 }
 
-func (c restContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
+func (c restContent) List(ctx context.Context, gvr api.GroupVersionResource,
+	namespace string) ([]*api.PartialObjectMetadata, error) {
 	return listAll(ctx, restclient.Metadata(c.client, gvr, namespace))
 }
 

@@ -156,7 +156,8 @@ func (c *Controller) concerns(namespace *api.Namespace) bool {
 // Selects reports whether the controller works on a namespace of that name.
 func (s Selection) Selects(name string) bool {
 	matching := func(pattern string) bool { return matches(pattern, name) }
-	return (len(s.include) == 0 || slices.ContainsFunc(s.include, matching)) && !slices.ContainsFunc(s.exclude, matching)
+	return (len(s.include) == 0 || slices.ContainsFunc(s.include, matching)) &&
+		!slices.ContainsFunc(s.exclude, matching)
 }
 
 // enqueue is the event handler: a namespace that is being deleted is processed after the grace

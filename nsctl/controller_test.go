@@ -98,7 +98,8 @@ func TestReportsThatDifferFromPassToPassMakeNoBusyLoop(t *testing.T) {
 		})
 		select {
 		case <-busy:
-			t.Errorf("a busy loop: %d passes within %v, each called for by the report of the one before", most, time.Since(started))
+			t.Errorf("a busy loop: %d passes within %v, each called for by the report of the one before", most,
+				time.Since(started))
 		case <-time.After(time.Minute):
 		}
 		r.Stop()
@@ -113,7 +114,8 @@ func TestTheNextLookComesWhenItWasSaid(t *testing.T) {
 		"the echo of the report": func(*nsctltest.Cluster) {},
 		"a report of another controller": func(c *nsctltest.Cluster) {
 			c.Update("ns", func(ns *api.Namespace) {
-				ns.Status.Conditions = append(ns.Status.Conditions, api.NamespaceCondition{Type: "Other", Status: api.ConditionTrue})
+				ns.Status.Conditions = append(ns.Status.Conditions,
+					api.NamespaceCondition{Type: "Other", Status: api.ConditionTrue})
 			})
 		},
 	} {
@@ -153,8 +155,9 @@ func TestOnlyStatusChanged(t *testing.T) {
 		change func(*api.Namespace)
 		only   bool
 	}{
-		"phase":             {func(n *api.Namespace) { n.Status.Phase = api.NamespaceTerminating }, true},
-		"conditions":        {func(n *api.Namespace) { n.Status.Conditions = []api.NamespaceCondition{{Type: "A"}} }, true},
+		"phase": {func(n *api.Namespace) { n.Status.Phase = api.NamespaceTerminating }, true},
+		"conditions": {func(n *api.Namespace) { n.Status.Conditions = []api.NamespaceCondition{{Type: "A"}} },
+			true},
 		"managed fields":    {func(n *api.Namespace) { n.ManagedFields = api.NewManagedFields([]byte(`[{"manager":"m"}]`)) }, true},
 		"deletion":          {func(n *api.Namespace) { n.DeletionTimestamp = &now }, false},
 		"label":             {func(n *api.Namespace) { n.Labels = map[string]string{"a": "b"} }, false},
@@ -236,12 +239,14 @@ func TestHooksAreNotCalledUnderTheLock(t *testing.T) {
 			Gone:        func(string, time.Duration) { look("Gone") },
 		}
 		c.Before(http.MethodDelete, "/pods", func() { time.Sleep(70 * time.Second) }) // past StuckAfter
-		r = nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Trace = trace })
+		r = nsctltest.StartController(t, c, nsctl.NewDeleter,
+			func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Trace = trace })
 		time.Sleep(time.Second)
 		c.Terminate("ns")
 		time.Sleep(5 * time.Minute)
 		r.Stop()
-		for _, hook := range []string{"Enqueued", "PassContext", "PassStarted", "PhaseDone grace", "PassStuck", "PassDone", "Gone"} {
+		for _, hook := range []string{"Enqueued", "PassContext", "PassStarted", "PhaseDone grace", "PassStuck",
+			"PassDone", "Gone"} {
 			assert.True(t, called[hook], hook)
 		}
 	})
@@ -285,7 +290,8 @@ func TestControllerDefaults(t *testing.T) {
 func TestControllerNeedsALiveInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := nsctltest.NewClient(t, nsctltest.NewCluster())
-		stopped := informer.NewSharedIndexInformer(restclient.Typed[*api.Namespace](client, api.NamespacesResource, ""), informer.Config[*api.Namespace]{})
+		stopped := informer.NewSharedIndexInformer(restclient.Typed[*api.Namespace](client, api.NamespacesResource, ""),
+			informer.Config[*api.Namespace]{})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		stopped.Run(ctx)

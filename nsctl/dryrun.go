@@ -62,13 +62,14 @@ func (d dryRun) Delete(ctx context.Context, nsName string, seen ObservedDeletion
 	}
 	var mu sync.Mutex // guards content
 	content := map[api.GroupVersionResource][]*api.PartialObjectMetadata{}
-	looked := Look(ctx, d.config.Discovery, namespace.DeletionTimestamp.Time, func(ctx context.Context, resource DeletableResource) error {
-		items, err := d.config.Content.List(ctx, resource.GVR, nsName)
-		mu.Lock()
-		defer mu.Unlock()
-		content[resource.GVR] = items
-		return err
-	})
+	looked := Look(ctx, d.config.Discovery, namespace.DeletionTimestamp.Time,
+		func(ctx context.Context, resource DeletableResource) error {
+			items, err := d.config.Content.List(ctx, resource.GVR, nsName)
+			mu.Lock()
+			defer mu.Unlock()
+			content[resource.GVR] = items
+			return err
+		})
 	d.config.Trace.Discovered(nsName, len(looked.Resources), looked.DiscoveryErr)
 	podsRemain := len(content[api.PodsResource]) > 0
 	for i, resource := range looked.Resources {

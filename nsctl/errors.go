@@ -91,7 +91,8 @@ type UIDChangedError struct {
 }
 
 func (e *UIDChangedError) Error() string {
-	return fmt.Sprintf("namespace %s was re-created while it was being deleted (uid %s became %s)", e.Namespace, e.OldUID, e.NewUID)
+	return fmt.Sprintf("namespace %s was re-created while it was being deleted (uid %s became %s)", e.Namespace,
+		e.OldUID, e.NewUID)
 }
 
 // ErrGone ends the pass over a namespace that has gone. It is not a failure: Delete returns nil.

@@ -31,7 +31,8 @@ func (s *smallServer) UpdateStatus(_ context.Context, ns *api.Namespace, _ api.U
 	return ns, nil
 }
 
-func (s *smallServer) UpdateSubresource(_ context.Context, name, subresource string, ns *api.Namespace, _ api.UpdateOptions) (*api.Namespace, error) {
+func (s *smallServer) UpdateSubresource(_ context.Context, name, subresource string, ns *api.Namespace,
+	_ api.UpdateOptions) (*api.Namespace, error) {
 	fmt.Printf("%s %s: finalizers are now %q\n", subresource, name, ns.Spec.Finalizers)
 	s.namespace = ns
 	return ns, nil
@@ -43,7 +44,8 @@ type smallContent struct {
 	*smallServer
 }
 
-func (s smallContent) DeleteCollection(_ context.Context, gvr api.GroupVersionResource, _ string) ([]*api.PartialObjectMetadata, bool, error) {
+func (s smallContent) DeleteCollection(_ context.Context, gvr api.GroupVersionResource,
+	_ string) ([]*api.PartialObjectMetadata, bool, error) {
 	found := s.configMaps
 	fmt.Printf("deleting all %s: the server found %d\n", gvr.Resource, len(found))
 	s.configMaps = nil
@@ -83,7 +85,8 @@ func Example() {
 			{ObjectMeta: api.ObjectMeta{Name: "held", Finalizers: []string{"example.com/backup"}}},
 		},
 	}
-	deleter := nsctl.NewDeleter(nsctl.DeleterConfig{Namespaces: server, Content: smallContent{smallServer: server}, Discovery: server})
+	deleter := nsctl.NewDeleter(nsctl.DeleterConfig{Namespaces: server, Content: smallContent{smallServer: server},
+		Discovery: server})
 
 	err := deleter.Delete(context.Background(), "team-a", nsctl.ObservedDeletion{})
 	var remaining *nsctl.ResourcesRemainingError
@@ -97,7 +100,8 @@ func Example() {
 	// Output:
 	// deleting all configmaps: the server found 2
 	// condition NamespaceContentRemaining: Some resources are remaining: configmaps. has 1 resource instances
-	// condition NamespaceFinalizersRemaining: Some content in the namespace has finalizers remaining: example.com/backup in 1 resource instances
+	// condition NamespaceFinalizersRemaining: Some content in the namespace has finalizers
+	// remaining: example.com/backup in 1 resource instances
 	// look again in 8s
 	// deleting all configmaps: the server found 0
 	// finalize team-a: finalizers are now []

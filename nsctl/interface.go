@@ -88,7 +88,8 @@ func (c DeleterConfig) WithDefaults() DeleterConfig {
 		c.Concurrency = defaultTypeConcurrency
 	}
 	if c.ConflictBackoff.Steps <= 0 {
-		c.ConflictBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 6, Cap: time.Second}
+		c.ConflictBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 6,
+			Cap: time.Second}
 	}
 	c.Trace = c.Trace.complete()
 	return c
@@ -102,7 +103,8 @@ func (c DeleterConfig) FirstParty() bool { return c.FinalizerToken == api.Finali
 type NamespaceClient interface {
 	Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error)
 	UpdateStatus(ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error)
-	UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error)
+	UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace,
+		opts api.UpdateOptions) (*api.Namespace, error)
 }
 
 // ContentClient reads and deletes the content of one namespace, by resource. It asks for the heads
@@ -111,7 +113,8 @@ type ContentClient interface {
 	// DeleteCollection deletes everything in the collection. listed reports whether the server
 	// answered with all that it found by a consistent read; found is that, or a part. A nil error,
 	// and [ErrUnread], say that the server has accepted the request.
-	DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) (found []*api.PartialObjectMetadata, listed bool, err error)
+	DeleteCollection(ctx context.Context, gvr api.GroupVersionResource,
+		namespace string) (found []*api.PartialObjectMetadata, listed bool, err error)
 	// Pages calls each with every page of the collection, and returns at the first error. A page is
 	// not needed after the call: memory stays bounded however much there is. A list that does not
 	// end is an *[EndlessListError].

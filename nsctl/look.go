@@ -32,7 +32,8 @@ func Look(
 	var found ConditionUpdater
 	lists, err := discovery.PreferredNamespacedResources(ctx, deletedAt)
 	resources, err := found.ProcessDiscovery(lists, err)
-	looked := Looked{Resources: resources, Errs: make([]error, len(resources)), DiscoveryErr: err, ParseErr: found.parseErr}
+	looked := Looked{Resources: resources, Errs: make([]error, len(resources)), DiscoveryErr: err,
+		ParseErr: found.parseErr}
 	Parallelize(len(resources), lookConcurrency, func(i int) {
 		if !resources[i].CanList {
 			return

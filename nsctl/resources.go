@@ -52,7 +52,8 @@ func DeletableResources(lists []*api.APIResourceList) ([]DeletableResource, erro
 	resources = withoutSecondEvents(resources)
 	rank := map[bool]int{true: -1} // pods first
 	slices.SortFunc(resources, func(a, b DeletableResource) int {
-		return cmp.Or(rank[a.IsPods()]-rank[b.IsPods()], cmp.Compare(a.GVR.Group, b.GVR.Group), cmp.Compare(a.GVR.Resource, b.GVR.Resource))
+		return cmp.Or(rank[a.IsPods()]-rank[b.IsPods()], cmp.Compare(a.GVR.Group, b.GVR.Group),
+			cmp.Compare(a.GVR.Resource, b.GVR.Resource))
 	})
 	return resources, errors.Join(problems...)
 }
@@ -85,7 +86,8 @@ func (r DeletableResource) Phase() Phase {
 // alone does not prove that (a server that has not learnt of a type yet answers the same), so
 // discovery is repeated. A type that it still lists, in whatever version, may have content, and
 // so may all types if the answer is incomplete. Upstream takes each 404 for an empty type.
-func ForgiveVanished(ctx context.Context, discovery Discovery, notOlderThan time.Time, resources []DeletableResource, errs []error) {
+func ForgiveVanished(ctx context.Context, discovery Discovery, notOlderThan time.Time, resources []DeletableResource,
+	errs []error) {
 	if !slices.ContainsFunc(errs, shared.NotServed) {
 		return
 	}

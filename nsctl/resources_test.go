@@ -31,12 +31,14 @@ func TestDeletableResources(t *testing.T) {
 		}},
 		{GroupVersion: "events.k8s.io/v1", Resources: []api.APIResource{{Name: "events", Verbs: all}}},
 		{GroupVersion: "a/b/c", Resources: []api.APIResource{{Name: "unreachable", Verbs: all}}},
-		{GroupVersion: "apps/v1", Resources: []api.APIResource{{Name: "deployments", Verbs: []string{"delete", "deletecollection"}}}},
+		{GroupVersion: "apps/v1", Resources: []api.APIResource{{Name: "deployments",
+			Verbs: []string{"delete", "deletecollection"}}}},
 	}
 	resources, err := DeletableResources(lists)
 	require.Error(t, err, "the group version that cannot be parsed is reported")
 	assert.Contains(t, err.Error(), "a/b/c")
-	assert.Equal(t, []string{"pods.", "configmaps.", "events.", "oddities.", "deployments.apps"}, resourceNames(resources), "pods first")
+	assert.Equal(t, []string{"pods.", "configmaps.", "events.", "oddities.", "deployments.apps"},
+		resourceNames(resources), "pods first")
 	assert.False(t, resources[3].CanDeleteCollection)
 	assert.True(t, resources[3].CanList)
 	assert.True(t, resources[4].CanDeleteCollection)
@@ -81,13 +83,17 @@ func TestATypeHasVanishedIfItsGroupDoesNotListIt(t *testing.T) {
 }
 
 func TestRequeueAfterIsHalfTheEstimateAndASecond(t *testing.T) {
-	for estimate, want := range map[int64]time.Duration{1: time.Second, 15: 8 * time.Second, 30: 16 * time.Second, 31: 16 * time.Second} {
+	for estimate, want := range map[int64]time.Duration{1: time.Second, 15: 8 * time.Second, 30: 16 * time.Second,
+		31: 16 * time.Second} {
 		assert.Equal(t, want, (&ResourcesRemainingError{Estimate: estimate}).RequeueAfter(), "estimate %d", estimate)
 	}
-	for elapsed, want := range map[time.Duration]time.Duration{time.Millisecond: time.Second, 5 * time.Second: 5 * time.Second, time.Hour: 8 * time.Second} {
-		assert.Equal(t, want, (&ResourcesRemainingError{Estimate: 15, Elapsed: elapsed}).RequeueAfter(), "elapsed %v", elapsed)
+	for elapsed, want := range map[time.Duration]time.Duration{time.Millisecond: time.Second,
+		5 * time.Second: 5 * time.Second, time.Hour: 8 * time.Second} {
+		assert.Equal(t, want, (&ResourcesRemainingError{Estimate: 15, Elapsed: elapsed}).RequeueAfter(), "elapsed %v",
+			elapsed)
 	}
-	assert.EqualError(t, &ResourcesRemainingError{Estimate: 15}, "some content remains in the namespace, estimate 15 seconds before it is removed")
+	assert.EqualError(t, &ResourcesRemainingError{Estimate: 15},
+		"some content remains in the namespace, estimate 15 seconds before it is removed")
 }
 
 func TestADeleterHasADefaultConcurrency(t *testing.T) {
@@ -102,7 +108,8 @@ func TestEveryHookMayBeCalled(t *testing.T) {
 	for _, trace := range []*Trace{nil, {}, {Gone: func(string, time.Duration) {}}} {
 		complete := reflect.ValueOf(*trace.complete())
 		for i := range complete.NumField() {
-			if name := complete.Type().Field(i).Name; !assert.Equal(t, complete.Field(i).IsNil(), slices.Contains(optional, name), name) {
+			if name := complete.Type().Field(i).Name; !assert.Equal(t, complete.Field(i).IsNil(),
+				slices.Contains(optional, name), name) {
 				t.Log("a hook that is not set must be a function that does nothing")
 			}
 		}

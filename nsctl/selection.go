@@ -26,7 +26,8 @@ func ParseSelection(patterns []string) (Selection, error) {
 		bare, excludes := strings.CutPrefix(given, "-")
 		switch {
 		case !pattern.MatchString(bare):
-			return Selection{}, fmt.Errorf(`%q matches no namespace: a pattern has lower-case letters, digits, "-", "*" and "?"; "-" in front of it excludes`, given)
+			return Selection{},
+				fmt.Errorf(`%q matches no namespace: a pattern has lower-case letters, digits, "-", "*" and "?"; "-" in front of it excludes`, given)
 		case excludes:
 			s.exclude = append(s.exclude, bare)
 		default:
@@ -40,7 +41,8 @@ func ParseSelection(patterns []string) (Selection, error) {
 	for _, excluded := range s.exclude {
 		for _, included := range includes {
 			const longest = 63 // characters of a name
-			if matches(excluded, strings.ReplaceAll(included, "*", "")) && matches(excluded, strings.ReplaceAll(included, "*", strings.Repeat("\x00", longest))) {
+			if matches(excluded, strings.ReplaceAll(included, "*", "")) &&
+				matches(excluded, strings.ReplaceAll(included, "*", strings.Repeat("\x00", longest))) {
 				return Selection{}, fmt.Errorf(`"-%s" excludes all that %q includes`, excluded, included)
 			}
 		}

@@ -140,7 +140,8 @@ func (fixedTypes) Invalidate() {}
 func manyTypes(count int) fixedTypes {
 	list := &api.APIResourceList{GroupVersion: "example.com/v1"}
 	for i := range count {
-		list.Resources = append(list.Resources, api.APIResource{Name: "type" + string(rune('a'+i)), Verbs: []string{"delete", "list"}})
+		list.Resources = append(list.Resources, api.APIResource{Name: "type" + string(rune('a'+i)),
+			Verbs: []string{"delete", "list"}})
 	}
 	list.Resources = append(list.Resources, api.APIResource{Name: "unlistable", Verbs: []string{"delete"}})
 	return fixedTypes{lists: []*api.APIResourceList{list}}
@@ -154,24 +155,25 @@ func TestLook(t *testing.T) {
 		running, most := 0, 0
 		var read []string
 		began := time.Now()
-		looked := nsctl.Look(t.Context(), manyTypes(20), began, func(_ context.Context, resource nsctl.DeletableResource) error {
-			mu.Lock()
-			running++
-			most = max(most, running)
-			read = append(read, resource.GVR.Resource)
-			mu.Unlock()
-			time.Sleep(time.Second)
-			mu.Lock()
-			running--
-			mu.Unlock()
-			switch resource.GVR.Resource {
-			case "typec":
-				return errors.New("refused")
-			case "typed":
-				panic("a decoder broke")
-			}
-			return nil
-		})
+		looked := nsctl.Look(t.Context(), manyTypes(20), began,
+			func(_ context.Context, resource nsctl.DeletableResource) error {
+				mu.Lock()
+				running++
+				most = max(most, running)
+				read = append(read, resource.GVR.Resource)
+				mu.Unlock()
+				time.Sleep(time.Second)
+				mu.Lock()
+				running--
+				mu.Unlock()
+				switch resource.GVR.Resource {
+				case "typec":
+					return errors.New("refused")
+				case "typed":
+					panic("a decoder broke")
+				}
+				return nil
+			})
 		assert.Equal(t, 8, most)
 		assert.Equal(t, 3*time.Second, time.Since(began))
 		slices.Sort(read)
@@ -234,7 +236,8 @@ func readLargePages(t *testing.T, maxBytes int, first []string) {
 	client, err := restclient.New(restclient.Config{Host: server.URL, MaxListBytes: maxBytes})
 	require.NoError(t, err)
 	var names []string
-	err = nsctl.NewContentClient(client).Pages(t.Context(), api.GroupVersionResource{Version: "v1", Resource: "configmaps"}, "ns",
+	err = nsctl.NewContentClient(client).Pages(t.Context(),
+		api.GroupVersionResource{Version: "v1", Resource: "configmaps"}, "ns",
 		func(page []*api.PartialObjectMetadata) error {
 			for _, item := range page {
 				names = append(names, item.Name)

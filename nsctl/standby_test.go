@@ -110,7 +110,8 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 
 // A deletion starts at the server's deletion timestamp, however late the controller sees it.
 func TestADeletionIsTimedFromItsTimestamp(t *testing.T) {
-	for name, began := range map[string]time.Duration{"long before the start": -14 * time.Minute, "our clock is behind": time.Hour} {
+	for name, began := range map[string]time.Duration{"long before the start": -14 * time.Minute,
+		"our clock is behind": time.Hour} {
 		nsctltest.BubbleRun(t, name, func(t *testing.T, c *nsctltest.Cluster) {
 			c.AddNamespace("ns", true, "kubernetes")
 			c.Update("ns", func(ns *api.Namespace) {
@@ -153,7 +154,8 @@ func TestPhasesAddUpToTheDeletion(t *testing.T) {
 		c.Put("pods.", "ns", "slow", nsctltest.RunningPod(30))
 		c.Put("configmaps.", "ns", "a")
 		slowly := map[string]time.Duration{
-			"/finalize": 7 * time.Second, "/status": 5 * time.Second, "/configmaps": 3 * time.Second, "/pods": time.Second,
+			"/finalize": 7 * time.Second, "/status": 5 * time.Second, "/configmaps": 3 * time.Second,
+			"/pods": time.Second,
 		}
 		c.Refuse(func(r *http.Request) *api.Status {
 			for suffix, pause := range slowly {
@@ -192,9 +194,10 @@ func TestPhasesAddUpToTheDeletion(t *testing.T) {
 				gone = d
 			},
 		}
-		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
-			config.Trace, deleter.Trace = trace, trace
-		})
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter,
+			func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
+				config.Trace, deleter.Trace = trace, trace
+			})
 		time.Sleep(time.Second)
 		assert.Zero(t, r.Deleting())
 		c.Terminate("ns")

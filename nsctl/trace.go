@@ -130,5 +130,6 @@ const (
 
 // Phases returns all phases in their order.
 func Phases() []Phase {
-	return []Phase{PhaseGrace, PhaseWaiting, PhaseReading, PhaseDiscovery, PhaseEmptinessCheck, PhasePods, PhaseContent, PhaseReport, PhaseFinalization}
+	return []Phase{PhaseGrace, PhaseWaiting, PhaseReading, PhaseDiscovery, PhaseEmptinessCheck, PhasePods, PhaseContent,
+		PhaseReport, PhaseFinalization}
 }

@@ -79,7 +79,8 @@ func (f *flawed) Get(ctx context.Context, name string, opts api.GetOptions) (*ap
 	return f.NamespaceClient.Get(ctx, name, opts)
 }
 
-func (f *flawed) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
+func (f *flawed) PreferredNamespacedResources(ctx context.Context,
+	notOlderThan time.Time) ([]*api.APIResourceList, error) {
 	if f.discover != nil && f.ill() {
 		f.discover(ctx)
 	}
@@ -92,7 +93,8 @@ type flawedContent struct {
 	*flawed
 }
 
-func (f flawedContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
+func (f flawedContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource,
+	namespace string) ([]*api.PartialObjectMetadata, bool, error) {
 	if f.delete != nil && f.ill() {
 		f.delete(ctx, gvr, namespace)
 	}
@@ -107,7 +109,8 @@ func (f flawedContent) Holders(ctx context.Context, gvr api.GroupVersionResource
 }
 
 // startFlawed runs a controller with faults in its clients.
-func startFlawed(t *testing.T, c *nsctltest.Cluster, f *flawed, form func(nsctl.DeleterConfig) nsctl.Deleter, adjust func(*nsctl.Config)) (*nsctltest.Running, *passLog) {
+func startFlawed(t *testing.T, c *nsctltest.Cluster, f *flawed, form func(nsctl.DeleterConfig) nsctl.Deleter,
+	adjust func(*nsctl.Config)) (*nsctltest.Running, *passLog) {
 	log := &passLog{}
 	r := nsctltest.StartController(t, c, form, func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
 		f.NamespaceClient, f.Discovery = deleter.Namespaces, deleter.Discovery
@@ -331,7 +334,8 @@ func TestAResyncSaysWhenTheNextLookComes(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
 		started := time.Now()
-		passes := &scripted{errs: []error{&nsctl.ResourcesRemainingError{Estimate: 60}, &nsctl.ResourcesRemainingError{Estimate: 60}}}
+		passes := &scripted{errs: []error{&nsctl.ResourcesRemainingError{Estimate: 60},
+			&nsctl.ResourcesRemainingError{Estimate: 60}}}
 		said := map[time.Duration]time.Duration{}
 		var mu sync.Mutex
 		r, log := startLogged(t, c, passes.form, func(config *nsctl.Config) {
@@ -345,6 +349,7 @@ func TestAResyncSaysWhenTheNextLookComes(t *testing.T) {
 		time.Sleep(21 * time.Second)
 		r.Stop()
 		assert.Equal(t, []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second}, log.began["ns"][:3])
-		assert.Equal(t, 8*time.Second, said[12*time.Second], "the resync at twelve seconds says another time than that of the look, which comes at twenty")
+		assert.Equal(t, 8*time.Second, said[12*time.Second],
+			"the resync at twelve seconds says another time than that of the look, which comes at twenty")
 	})
 }

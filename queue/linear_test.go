@@ -119,7 +119,8 @@ func (s *storm) note(client int, began int64, verb, key string, yes bool) {
 	ended := s.clock.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.history = append(s.history, porcupine.Operation{ClientId: client, Input: call{verb, key}, Call: began, Output: yes, Return: ended})
+	s.history = append(s.history, porcupine.Operation{ClientId: client, Input: call{verb, key}, Call: began,
+		Output: yes, Return: ended})
 }
 
 const stormClients = 6
@@ -279,7 +280,8 @@ func TestLinearizableUnderLoad(t *testing.T) {
 					if result != porcupine.Ok {
 						path := t.ArtifactDir() + "/history.html"
 						require.NoError(t, porcupine.VisualizePath(specification(), info, path))
-						require.Equal(t, porcupine.Ok, result, "history %d of %d calls, see %s", seed, len(s.history), path)
+						require.Equal(t, porcupine.Ok, result, "history %d of %d calls, see %s", seed,
+							len(s.history), path)
 					}
 				}
 			})

@@ -270,13 +270,17 @@ func TestJoinTraces(t *testing.T) {
 		hears := func(name string) *queue.Trace[string] {
 			return &queue.Trace[string]{
 				Added: func(e queue.Event[string]) { heard = append(heard, fmt.Sprint(name, " added ", e)) },
-				Got:   func(e queue.Event[string], _ time.Duration) { heard = append(heard, fmt.Sprint(name, " got ", e)) },
+				Got: func(e queue.Event[string], _ time.Duration) {
+					heard = append(heard,
+						fmt.Sprint(name, " got ", e))
+				},
 			}
 		}
 		q := newForm(nil, queue.Config[string]{Trace: queue.JoinTraces(hears("first"), nil, hears("second"))})
 		q.Add("a")
 		q.Get()
-		assert.Equal(t, []string{"first added {a 1}", "second added {a 1}", "first got {a 2}", "second got {a 2}"}, heard)
+		assert.Equal(t, []string{"first added {a 1}", "second added {a 1}", "first got {a 2}",
+			"second got {a 2}"}, heard)
 	})
 }
 

@@ -29,11 +29,13 @@ func (l *loop) Read(p []byte) (int, error) {
 type silentServer struct{}
 
 func (silentServer) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")),
+		Request: r}, nil
 }
 
 func offline(trace *Trace) *Client {
-	c, err := New(Config{Host: "http://x", QPS: -1, Trace: trace, WrapTransport: func(http.RoundTripper) http.RoundTripper { return silentServer{} }})
+	c, err := New(Config{Host: "http://x", QPS: -1, Trace: trace,
+		WrapTransport: func(http.RoundTripper) http.RoundTripper { return silentServer{} }})
 	if err != nil {
 		panic(err)
 	}
@@ -42,8 +44,9 @@ func offline(trace *Trace) *Client {
 
 func allHooks() *Trace {
 	return &Trace{
-		RequestStart: func(RequestInfo) {}, RequestDone: func(RequestInfo, RequestResult) {}, Finished: func(RequestInfo, RequestResult) {},
-		Retry: func(RequestInfo, time.Duration, error) {}, Throttled: func(RequestInfo, time.Duration) {},
+		RequestStart: func(RequestInfo) {}, RequestDone: func(RequestInfo, RequestResult) {},
+		Finished: func(RequestInfo, RequestResult) {},
+		Retry:    func(RequestInfo, time.Duration, error) {}, Throttled: func(RequestInfo, time.Duration) {},
 		WatchOpened: func(RequestInfo) {}, WatchFrame: func(RequestInfo, api.WatchEventType, int) {},
 		WatchClosed: func(RequestInfo, int64, time.Duration, error) {}, Warning: func(Warning) {},
 	}

@@ -31,7 +31,8 @@ var echoes = map[string]func(w http.ResponseWriter, said string){
 		_ = json.NewEncoder(w).Encode(api.Status{
 			TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: api.StatusFailure, Code: 403,
 			Reason: api.StatusReason(said), Message: "I do not like " + said,
-			Details: &api.StatusDetails{Name: said, Kind: said, Causes: []api.StatusCause{{Message: said, Field: said}}},
+			Details: &api.StatusDetails{Name: said, Kind: said,
+				Causes: []api.StatusCause{{Message: said, Field: said}}},
 		})
 	},
 	"Status of success": func(w http.ResponseWriter, said string) {
@@ -91,19 +92,27 @@ func hijacked(w http.ResponseWriter, answer string) {
 // A server may repeat credentials; they never appear in the client's errors, traces or warnings.
 func TestServersThatRepeatSecretsAreCensored(t *testing.T) {
 	basic := base64.StdEncoding.EncodeToString([]byte("joe:" + canary))
-	for kind, header := range map[string]string{"bearer": "Bearer " + canary, "basic": "Basic " + basic, "bare": canary} {
+	for kind, header := range map[string]string{"bearer": "Bearer " + canary, "basic": "Basic " + basic,
+		"bare": canary} {
 		for name, echo := range echoes {
-			for what, said := range map[string]string{"header": header, "secret": header[strings.Index(header, " ")+1:], "password": canary} {
+			for what, said := range map[string]string{"header": header, "secret": header[strings.Index(header, " ")+1:],
+				"password": canary} {
 				for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
 					var reported strings.Builder
-					server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { echo(w, said) }))
+					server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter,
+						_ *http.Request) {
+						echo(w, said)
+					}))
 					client := server.Client(func(c *restclient.Config) {
 						c.Credentials = fixedHeader(header)
 						c.WatchTransport = transport
 						c.MaxRetries = -1
 						c.Trace = &restclient.Trace{
-							RequestDone: func(i restclient.RequestInfo, r restclient.RequestResult) { fmt.Fprintf(&reported, "%+v %+v\n", i, r) },
-							Warning:     func(w restclient.Warning) { fmt.Fprintf(&reported, "%+v\n", w) },
+							RequestDone: func(i restclient.RequestInfo,
+								r restclient.RequestResult) {
+								fmt.Fprintf(&reported, "%+v %+v\n", i, r)
+							},
+							Warning: func(w restclient.Warning) { fmt.Fprintf(&reported, "%+v\n", w) },
 							WatchClosed: func(i restclient.RequestInfo, _ int64, _ time.Duration, err error) {
 								fmt.Fprintf(&reported, "%+v %v\n", i, err)
 							},
@@ -172,11 +181,13 @@ func TestProxiesThatRepeatTheirPasswordAreCensored(t *testing.T) {
 
 // An invalid URL is not shown if it may contain a password.
 func TestUnusableHostsAreNotQuoted(t *testing.T) {
-	for _, host := range []string{"https://joe:" + canary + "@server:bad", "https://joe:7" + canary + "/x@server", "https://joe:" + canary + "@server", "://" + canary, "https://server/?token=" + canary} {
+	for _, host := range []string{"https://joe:" + canary + "@server:bad", "https://joe:7" + canary + "/x@server",
+		"https://joe:" + canary + "@server", "://" + canary, "https://server/?token=" + canary} {
 		_, err := restclient.New(restclient.Config{Host: host})
 		require.Error(t, err)
 		assert.NotContains(t, err.Error(), canary)
-		assert.NotContains(t, fmt.Sprintf("%v %+v %s", restclient.Config{Host: host}, restclient.Config{Host: host}, restclient.Config{Host: host}), canary)
+		assert.NotContains(t, fmt.Sprintf("%v %+v %s", restclient.Config{Host: host}, restclient.Config{Host: host},
+			restclient.Config{Host: host}), canary)
 	}
 }
 
@@ -185,7 +196,11 @@ func TestCensoredErrorsKeepTheirKind(t *testing.T) {
 	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		hijacked(w, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"+canary)
 	}))
-	client := server.Client(func(c *restclient.Config) { c.Credentials = fixedHeader("Bearer " + canary); c.MaxRetries = -1 })
+	client := server.Client(func(c *restclient.Config) {
+		c.Credentials = fixedHeader("Bearer " +
+			canary)
+		c.MaxRetries = -1
+	})
 	err := client.Do(t.Context(), restclient.Request{Path: "/version"}, nil)
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
@@ -197,10 +212,15 @@ func TestOrdinaryWordsAreNotCensored(t *testing.T) {
 		server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusForbidden)
-			_ = json.NewEncoder(w).Encode(api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: 403, Reason: api.ReasonForbidden,
+			_ = json.NewEncoder(w).Encode(api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"},
+				Status: "Failure", Code: 403, Reason: api.ReasonForbidden,
 				Message: `pods "a" is Forbidden in the namespace "default", ` + r.Header.Get("Authorization")})
 		}))
-		client := server.Client(func(c *restclient.Config) { c.Credentials = fixedHeader("Bearer " + password); c.MaxRetries = -1 })
+		client := server.Client(func(c *restclient.Config) {
+			c.Credentials = fixedHeader("Bearer " +
+				password)
+			c.MaxRetries = -1
+		})
 		err := client.Do(t.Context(), restclient.Request{Path: "/version"}, nil)
 		assert.True(t, api.IsForbidden(err), "%s: %v", password, err)
 		assert.ErrorContains(t, err, `pods "a" is Forbidden in the namespace "default", `)

@@ -126,7 +126,8 @@ func parseHost(cfg Config) (*url.URL, error) {
 	base, err := url.Parse(cfg.Host)
 	switch {
 	case err != nil:
-		return nil, &ConfigError{Field: "Host", Problem: "is not a URL"} // the error would quote it, and a password in it
+		// the error would quote it, and a password in it
+		return nil, &ConfigError{Field: "Host", Problem: "is not a URL"}
 	case base.Scheme != "http" && base.Scheme != "https":
 		return nil, &ConfigError{Field: "Host", Problem: "starts with neither http:// nor https://"}
 	case base.Host == "":

@@ -108,26 +108,46 @@ func TestStatusErrors(t *testing.T) {
 		{"status body", 409, details, api.IsConflict, "the object has been modified", ""},
 		{"status without code", 403, noCode, api.IsForbidden, "no", ""},
 		{"status with delay", 504, serverTimeout, api.IsTimeout, "try again", ""},
-		{"404 text", 404, "404 page not found\n", api.IsNotFound, "the server could not find the requested resource (get pods web)", "404 page not found"},
-		{"400", 400, "", api.IsBadRequest, "the server rejected our request for an unknown reason (get pods web)", "unknown"},
-		{"401", 401, "Unauthorized", api.IsUnauthorized, "the server has asked for the client to provide credentials (get pods web)", "Unauthorized"},
+		{"404 text", 404, "404 page not found\n", api.IsNotFound,
+			"the server could not find the requested resource (get pods web)", "404 page not found"},
+		{"400", 400, "", api.IsBadRequest, "the server rejected our request for an unknown reason (get pods web)",
+			"unknown"},
+		{"401", 401, "Unauthorized", api.IsUnauthorized,
+			"the server has asked for the client to provide credentials (get pods web)", "Unauthorized"},
 		{"403", 403, "no entry", api.IsForbidden, "no entry (get pods web)", "no entry"},
-		{"405", 405, "", api.IsMethodNotAllowed, "the server does not allow this method on the requested resource (get pods web)", "unknown"},
+		{"405", 405, "", api.IsMethodNotAllowed,
+			"the server does not allow this method on the requested resource (get pods web)", "unknown"},
 		{"406", 406, "only xml", hasReason(api.ReasonNotAcceptable), "only xml (get pods web)", "only xml"},
-		{"406 empty", 406, "", hasReason(api.ReasonNotAcceptable), "the server was unable to respond with a content type that the client supports (get pods web)", "unknown"},
+		{"406 empty", 406, "", hasReason(api.ReasonNotAcceptable),
+			"the server was unable to respond with a content type that the client supports (get pods web)", "unknown"},
 		{"409 text", 409, "", api.IsConflict, "the server reported a conflict (get pods web)", "unknown"},
-		{"410 text", 410, "", api.IsExpired, "the server responded with the status code 410 but did not return more information (get pods web)", "unknown"},
+		{"410 text", 410, "", api.IsExpired,
+			"the server responded with the status code 410 but did not return more information (get pods web)",
+			"unknown"},
 		{"415", 415, "no yaml", hasReason(api.ReasonUnsupportedMediaType), "no yaml (get pods web)", "no yaml"},
-		{"422", 422, "", api.IsInvalid, "the server rejected our request due to an error in our request (get pods web)", "unknown"},
-		{"429", 429, "", api.IsTooManyRequests, "the server has received too many requests and has asked us to try again later (get pods web)", "unknown"},
-		{"500 text", 500, "it \"broke\"", api.IsInternalError, `an error on the server ("it \"broke\"") has prevented the request from succeeding (get pods web)`, `it "broke"`},
-		{"502 html", 502, "<html>", api.IsInternalError, `an error on the server ("<html>") has prevented the request from succeeding (get pods web)`, "<html>"},
-		{"503", 503, "service unavailable\n", api.IsServiceUnavailable, "the server is currently unable to handle the request (get pods web)", "service unavailable"},
-		{"504", 504, "", api.IsTimeout, "the server was unable to return a response in the time allotted, but may still be processing the request (get pods web)", "unknown"},
-		{"418", 418, "teapot", func(err error) bool { return api.CodeOf(err) == 418 }, "the server responded with the status code 418 but did not return more information (get pods web)", "teapot"},
-		{"JSON that is no status", 404, map[string]string{"kind": "Pod"}, api.IsNotFound, "the server could not find the requested resource (get pods web)", `{"kind":"Pod"}`},
-		{"text that quotes a token", 400, "bad header Bearer abc.def", api.IsBadRequest, "the server rejected our request for an unknown reason (get pods web)", "bad header Bearer [redacted]"},
-		{"long text", 400, strings.Repeat("x", 5000), api.IsBadRequest, "the server rejected our request for an unknown reason (get pods web)", strings.Repeat("x", 2048) + "..."},
+		{"422", 422, "", api.IsInvalid, "the server rejected our request due to an error in our request (get pods web)",
+			"unknown"},
+		{"429", 429, "", api.IsTooManyRequests,
+			"the server has received too many requests and has asked us to try again later (get pods web)", "unknown"},
+		{"500 text", 500, "it \"broke\"", api.IsInternalError,
+			`an error on the server ("it \"broke\"") has prevented the request from succeeding (get pods web)`,
+			`it "broke"`},
+		{"502 html", 502, "<html>", api.IsInternalError,
+			`an error on the server ("<html>") has prevented the request from succeeding (get pods web)`, "<html>"},
+		{"503", 503, "service unavailable\n", api.IsServiceUnavailable,
+			"the server is currently unable to handle the request (get pods web)", "service unavailable"},
+		{"504", 504, "", api.IsTimeout,
+			"the server was unable to return a response in the time allotted, but may still be processing the " +
+				"request (get pods web)", "unknown"},
+		{"418", 418, "teapot", func(err error) bool { return api.CodeOf(err) == 418 },
+			"the server responded with the status code 418 but did not return more information (get pods web)",
+			"teapot"},
+		{"JSON that is no status", 404, map[string]string{"kind": "Pod"}, api.IsNotFound,
+			"the server could not find the requested resource (get pods web)", `{"kind":"Pod"}`},
+		{"text that quotes a token", 400, "bad header Bearer abc.def", api.IsBadRequest,
+			"the server rejected our request for an unknown reason (get pods web)", "bad header Bearer [redacted]"},
+		{"long text", 400, strings.Repeat("x", 5000), api.IsBadRequest,
+			"the server rejected our request for an unknown reason (get pods web)", strings.Repeat("x", 2048) + "..."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			handler := func(w http.ResponseWriter, r *http.Request) {
@@ -150,7 +170,8 @@ func TestStatusErrors(t *testing.T) {
 				assert.Equal(t, "GET", refused.Verb)
 				assert.Equal(t, "http://apiserver.test/api/v1/namespaces/shop/pods/web", refused.URL)
 				if c.cause != "" {
-					assert.Equal(t, []api.StatusCause{{Type: api.CauseUnexpectedServerResponse, Message: c.cause}}, refused.Status.Details.Causes)
+					assert.Equal(t, []api.StatusCause{{Type: api.CauseUnexpectedServerResponse, Message: c.cause}},
+						refused.Status.Details.Causes)
 				}
 				if c.name == "status with delay" {
 					assert.Equal(t, 3*time.Second, api.RetryAfterOf(err))
@@ -235,7 +256,8 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 	client, err := restclient.New(cfg)
 	require.NoError(t, err)
 	for _, format := range []string{"%v", "%+v", "%#v", "%s"} {
-		for _, value := range []any{cfg, &cfg, client, struct{ C *restclient.Client }{client}, []restclient.Config{cfg}} {
+		for _, value := range []any{cfg, &cfg, client, struct{ C *restclient.Client }{client},
+			[]restclient.Config{cfg}} {
 			assert.NotContains(t, fmt.Sprintf(format, value), "s3cret", "%s of %T", format, value)
 		}
 	}

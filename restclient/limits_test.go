@@ -71,7 +71,8 @@ func TestTheLimitsOfAListAreExact(t *testing.T) {
 		list, item int
 		good       bool
 	}{
-		{len(body), len(item), true}, {len(body) - 1, len(item), false}, {len(body), len(item) - 1, false}, {0, 0, true},
+		{len(body), len(item), true}, {len(body) - 1, len(item), false}, {len(body), len(item) - 1, false},
+		{0, 0, true},
 	} {
 		eachCodec(t, says(body), func(t *testing.T, client *restclient.Client, server *restclienttest.Server) {
 			bounded := server.Client(func(cfg *restclient.Config) {

@@ -251,7 +251,8 @@ func (p *pool) newTLSConfig(caData []byte) (*tls.Config, error) {
 	if len(caData) > 0 || p.cfg.TLS.CAFile != "" {
 		cfg.RootCAs = x509.NewCertPool()
 		if !cfg.RootCAs.AppendCertsFromPEM(caData) {
-			return nil, &ConfigError{Field: "TLS", Problem: "has certificate authority data that contains no PEM certificate"}
+			return nil,
+				&ConfigError{Field: "TLS", Problem: "has certificate authority data that contains no PEM certificate"}
 		}
 	}
 	if p.cfg.Credentials != nil {

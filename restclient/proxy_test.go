@@ -27,7 +27,8 @@ func TestNameThatDoesNotResolve(t *testing.T) {
 			Host: "http://no-such-host.invalid", Proxy: noProxy, WatchTransport: transport,
 			Dial: (&net.Dialer{Resolver: noServers}).DialContext,
 		})
-		expectKind(t, client, transport, restclient.HostNotFound, "the host name of http://no-such-host.invalid cannot be resolved: ")
+		expectKind(t, client, transport, restclient.HostNotFound,
+			"the host name of http://no-such-host.invalid cannot be resolved: ")
 	}
 }
 
@@ -58,7 +59,8 @@ func TestProxies(t *testing.T) {
 		bubble(t, code(http.StatusProxyAuthRequired), func(t *testing.T, server *restclienttest.Server) {
 			server.Refuse(c.gone)
 			for _, transport := range c.transports {
-				client := server.Client(over(transport), func(cfg *restclient.Config) { cfg.Host, cfg.Proxy = target, c.proxy })
+				client := server.Client(over(transport),
+					func(cfg *restclient.Config) { cfg.Host, cfg.Proxy = target, c.proxy })
 				expectKind(t, client, transport, restclient.ProxyFailed, c.sentence)
 				assert.NotContains(t, client.Do(t.Context(), get("/"), nil).Error(), "s3cret", name)
 			}

@@ -125,7 +125,8 @@ var genericMessages = map[int]string{
 	http.StatusUnprocessableEntity: "the server rejected our request due to an error in our request",
 	http.StatusTooManyRequests:     "the server has received too many requests and has asked us to try again later",
 	http.StatusServiceUnavailable:  "the server is currently unable to handle the request",
-	http.StatusGatewayTimeout:      "the server was unable to return a response in the time allotted, but may still be processing the request",
+	http.StatusGatewayTimeout: "the server was unable to return a response in the time allotted, but may " +
+		"still be processing the request",
 }
 
 func genericMessage(code int, text string) string {
@@ -165,7 +166,8 @@ type CertificateExpiredError struct {
 }
 
 func (e *CertificateExpiredError) Error() string {
-	return fmt.Sprintf("the client certificate expired at %s and has not been renewed: %v", e.NotAfter.UTC().Format(time.RFC3339), e.Err)
+	return fmt.Sprintf("the client certificate expired at %s and has not been renewed: %v",
+		e.NotAfter.UTC().Format(time.RFC3339), e.Err)
 }
 
 func (e *CertificateExpiredError) Unwrap() error { return e.Err }

@@ -46,12 +46,17 @@ func TestVerbs(t *testing.T) {
 				LabelSelector: "a=b,c!=d", FieldSelector: "metadata.name=x", Limit: 500, Continue: "tok",
 				ResourceVersion: "7", ResourceVersionMatch: api.MatchExact,
 			}))
-		}, sent{"GET", path, "continue=tok&fieldSelector=metadata.name%3Dx&labelSelector=a%3Db%2Cc%21%3Dd&limit=500&resourceVersion=7&resourceVersionMatch=Exact", plain, "", ""}},
+		},
+			sent{"GET", path,
+				"continue=tok&fieldSelector=metadata.name%3Dx&labelSelector=a%3Db%2Cc%21%3Dd&limit=500&resourceVersion=7&resourceVersionMatch=Exact", plain, "", ""}},
 		{"watch", func(t *testing.T, r *resource) error {
-			w, err := r.Watch(t.Context(), api.ListOptions{ResourceVersion: "7", TimeoutSeconds: 300, AllowWatchBookmarks: true, SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan})
+			w, err := r.Watch(t.Context(), api.ListOptions{ResourceVersion: "7", TimeoutSeconds: 300,
+				AllowWatchBookmarks: true, SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan})
 			w.Stop()
 			return err
-		}, sent{"GET", path, "allowWatchBookmarks=true&resourceVersion=7&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=300&watch=true", plain, "", ""}},
+		},
+			sent{"GET", path,
+				"allowWatchBookmarks=true&resourceVersion=7&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=300&watch=true", plain, "", ""}},
 		{"create", func(t *testing.T, r *resource) error {
 			return errorOf(r.Create(t.Context(), object, api.UpdateOptions{FieldManager: "me", DryRun: true}))
 		}, sent{"POST", path, "dryRun=All&fieldManager=me", plain, plain, body}},
@@ -78,18 +83,24 @@ func TestVerbs(t *testing.T) {
 			return errorOf(r.Patch(t.Context(), "web", api.JSONPatchType, []byte(`[]`), api.UpdateOptions{}, "status"))
 		}, sent{"PATCH", path + "/web/status", "", plain, "application/json-patch+json", `[]`}},
 		{"delete", func(t *testing.T, r *resource) error {
-			return r.Delete(t.Context(), "web", api.DeleteOptions{GracePeriodSeconds: &grace, Preconditions: &api.Preconditions{UID: &uid}})
-		}, sent{"DELETE", path + "/web", "", plain, plain, `{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"preconditions":{"uid":"u1"}}`}},
+			return r.Delete(t.Context(), "web", api.DeleteOptions{GracePeriodSeconds: &grace,
+				Preconditions: &api.Preconditions{UID: &uid}})
+		}, sent{"DELETE", path + "/web", "", plain, plain,
+			`{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"preconditions":{"uid":"u1"}}`}},
 		{"delete collection", func(t *testing.T, r *resource) error {
-			_, _, err := r.DeleteCollection(t.Context(), api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground, DryRun: true}, api.ListOptions{LabelSelector: "a=b"})
+			_, _, err := r.DeleteCollection(t.Context(),
+				api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground, DryRun: true},
+				api.ListOptions{LabelSelector: "a=b"})
 			return err
-		}, sent{"DELETE", path, "labelSelector=a%3Db", plain, plain, `{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background","dryRun":["All"]}`}},
+		}, sent{"DELETE", path, "labelSelector=a%3Db", plain, plain,
+			`{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background","dryRun":["All"]}`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got sent
 			handler := func(w http.ResponseWriter, r *http.Request) {
 				data, _ := io.ReadAll(r.Body)
-				got = sent{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, r.Header.Get("Accept"), r.Header.Get("Content-Type"), string(data)}
+				got = sent{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, r.Header.Get("Accept"),
+					r.Header.Get("Content-Type"), string(data)}
 				io.WriteString(w, `{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{},"items":[]}`)
 			}
 			bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
@@ -103,27 +114,30 @@ func TestVerbs(t *testing.T) {
 }
 
 func TestPaths(t *testing.T) {
-	bubble(t, func(w http.ResponseWriter, r *http.Request) { answer(w, 200, namespace("x", "1")) }, func(t *testing.T, server *restclienttest.Server) {
-		client := server.Client()
-		for _, c := range []struct {
-			gvr             api.GroupVersionResource
-			namespace, name string
-			want            string
-		}{
-			{api.NamespacesResource, "", "default", "/api/v1/namespaces/default"},
-			{api.PodsResource, "default", "web-0", "/api/v1/namespaces/default/pods/web-0"},
-			{deployments, "", "web", "/apis/apps/v1/deployments/web"},
-			{api.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}, "", "system:node", "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:node"},
-			{api.PodsResource, "a b", "ü?#", "/api/v1/namespaces/a%20b/pods/%C3%BC%3F%23"},
-		} {
-			r := restclient.Metadata(client, c.gvr, c.namespace)
-			assert.Equal(t, c.gvr, r.GroupVersionResource())
-			_, err := r.Get(t.Context(), c.name, api.GetOptions{})
-			require.NoError(t, err)
-			requests := server.Requests()
-			assert.Equal(t, c.want, requests[len(requests)-1].Path)
-		}
-	})
+	bubble(t, func(w http.ResponseWriter, r *http.Request) { answer(w, 200, namespace("x", "1")) },
+		func(t *testing.T, server *restclienttest.Server) {
+			client := server.Client()
+			for _, c := range []struct {
+				gvr             api.GroupVersionResource
+				namespace, name string
+				want            string
+			}{
+				{api.NamespacesResource, "", "default", "/api/v1/namespaces/default"},
+				{api.PodsResource, "default", "web-0", "/api/v1/namespaces/default/pods/web-0"},
+				{deployments, "", "web", "/apis/apps/v1/deployments/web"},
+				{api.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1",
+					Resource: "clusterroles"}, "",
+					"system:node", "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:node"},
+				{api.PodsResource, "a b", "ü?#", "/api/v1/namespaces/a%20b/pods/%C3%BC%3F%23"},
+			} {
+				r := restclient.Metadata(client, c.gvr, c.namespace)
+				assert.Equal(t, c.gvr, r.GroupVersionResource())
+				_, err := r.Get(t.Context(), c.name, api.GetOptions{})
+				require.NoError(t, err)
+				requests := server.Requests()
+				assert.Equal(t, c.want, requests[len(requests)-1].Path)
+			}
+		})
 }
 
 // A name that is not one path segment would address something else: deleting the pod "" would
@@ -168,10 +182,12 @@ func TestMetadataAsksForHeadsOnly(t *testing.T) {
 		case r.URL.Query().Get("watch") != "":
 			restclienttest.ServeWatch(w, r, func(s *restclienttest.Stream) {})
 		case r.URL.Path == "/api/v1/pods":
-			io.WriteString(w, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"5"},"items":[
+			io.WriteString(w,
+				`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"5"},"items":[
 				{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","resourceVersion":"3"}}]}`)
 		default: // a server that does not know the form answers with the whole object
-			io.WriteString(w, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","labels":{"x":"y"}},"spec":{"containers":[{}]}}`)
+			io.WriteString(w,
+				`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","labels":{"x":"y"}},"spec":{"containers":[{}]}}`)
 		}
 	}
 	eachCodec(t, handler, func(t *testing.T, client *restclient.Client, server *restclienttest.Server) {

@@ -30,7 +30,8 @@ func (x *exchange) throttle(ctx context.Context, u *url.URL, attempt int) error 
 	waited, err := takeToken(ctx, x.client.limiter)
 	x.last.Limited, x.last.Waited = true, waited
 	if err != nil {
-		return x.broken(ctx, u, fmt.Errorf("while waiting for the rate limit of %v requests per second: %w", x.client.cfg.QPS, err))
+		return x.broken(ctx, u, fmt.Errorf("while waiting for the rate limit of %v requests per second: %w",
+			x.client.cfg.QPS, err))
 	}
 	if waited > 0 {
 		if t := x.client.cfg.Trace; t != nil && t.Throttled != nil {

@@ -63,24 +63,26 @@ func (r *rotating) Apply(req *http.Request) error {
 }
 
 func TestWaitsBetweenAttempts(t *testing.T) {
-	bubble(t, script(code(503, "Retry-After", "7"), code(429, "Retry-After", "0"), code(503), code(503), ok), func(t *testing.T, server *restclienttest.Server) {
-		var waits []time.Duration
-		client := server.Client(func(cfg *restclient.Config) {
-			cfg.Trace = &restclient.Trace{Retry: func(info restclient.RequestInfo, wait time.Duration, err error) {
-				assert.Equal(t, len(waits)+1, info.Attempt)
-				assert.Error(t, err)
-				waits = append(waits, wait)
-			}}
+	bubble(t, script(code(503, "Retry-After", "7"), code(429, "Retry-After", "0"), code(503), code(503), ok),
+		func(t *testing.T, server *restclienttest.Server) {
+			var waits []time.Duration
+			client := server.Client(func(cfg *restclient.Config) {
+				cfg.Trace = &restclient.Trace{Retry: func(info restclient.RequestInfo, wait time.Duration, err error) {
+					assert.Equal(t, len(waits)+1, info.Attempt)
+					assert.Error(t, err)
+					waits = append(waits, wait)
+				}}
+			})
+			start := time.Now()
+			require.NoError(t, client.Do(t.Context(), get("/"), nil))
+			require.Len(t, waits, 4)
+			assert.Equal(t, 7*time.Second, waits[0])
+			assert.Equal(t, 100*time.Millisecond, waits[1], "0 must not become a busy loop")
+			assert.InDelta(t, 125, waits[2].Milliseconds(), 25,
+				"the first pause that the server did not ask for is the shortest")
+			assert.InDelta(t, 250, waits[3].Milliseconds(), 50, "the second one is twice as long")
+			assert.Equal(t, waits[0]+waits[1]+waits[2]+waits[3], time.Since(start))
 		})
-		start := time.Now()
-		require.NoError(t, client.Do(t.Context(), get("/"), nil))
-		require.Len(t, waits, 4)
-		assert.Equal(t, 7*time.Second, waits[0])
-		assert.Equal(t, 100*time.Millisecond, waits[1], "0 must not become a busy loop")
-		assert.InDelta(t, 125, waits[2].Milliseconds(), 25, "the first pause that the server did not ask for is the shortest")
-		assert.InDelta(t, 250, waits[3].Milliseconds(), 50, "the second one is twice as long")
-		assert.Equal(t, waits[0]+waits[1]+waits[2]+waits[3], time.Since(start))
-	})
 }
 
 func TestTheContextEndsTheWaitForTheNextAttempt(t *testing.T) {
@@ -102,7 +104,10 @@ func TestThrottling(t *testing.T) {
 		var waits []time.Duration
 		client := server.Client(func(cfg *restclient.Config) {
 			cfg.QPS, cfg.Burst = 2, 2
-			cfg.Trace = &restclient.Trace{Throttled: func(_ restclient.RequestInfo, wait time.Duration) { waits = append(waits, wait) }}
+			cfg.Trace = &restclient.Trace{Throttled: func(_ restclient.RequestInfo,
+				wait time.Duration) {
+				waits = append(waits, wait)
+			}}
 		})
 		began := time.Now()
 		for range 5 {
@@ -205,7 +210,8 @@ func TestUnauthorizedIsRepeatedOnceWithFreshCredentials(t *testing.T) {
 					assert.True(t, api.IsUnauthorized(err), "%v", err)
 				}
 				assert.Len(t, server.Requests(), c.requests)
-				assert.Equal(t, c.reported, credentials.unauthorized, "each refusal drops the credentials that were refused")
+				assert.Equal(t, c.reported, credentials.unauthorized,
+					"each refusal drops the credentials that were refused")
 			})
 		})
 	}

@@ -168,7 +168,8 @@ func mustClient(t *testing.T, cfg restclient.Config) *restclient.Client {
 
 // expectKind sends a request (for websocket a watch) and expects it to fail with that kind and a
 // message with this prefix.
-func expectKind(t *testing.T, client *restclient.Client, transport restclient.WatchTransport, kind restclient.TransportErrorKind, sentence string) {
+func expectKind(t *testing.T, client *restclient.Client, transport restclient.WatchTransport,
+	kind restclient.TransportErrorKind, sentence string) {
 	t.Helper()
 	err := client.Do(t.Context(), get("/"), nil)
 	if transport == restclient.WatchWebSocket {

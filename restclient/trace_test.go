@@ -25,7 +25,8 @@ func (r *recorder) add(format string, args ...any) {
 
 func (r *recorder) trace() *restclient.Trace {
 	about := func(i restclient.RequestInfo) string {
-		return fmt.Sprintf("%s %s %s %s/%s/%s %s #%d", i.Method, i.Verb, i.Resource.Resource, i.Namespace, i.Name, i.Subresource, i.Path, i.Attempt)
+		return fmt.Sprintf("%s %s %s %s/%s/%s %s #%d", i.Method, i.Verb, i.Resource.Resource, i.Namespace, i.Name,
+			i.Subresource, i.Path, i.Attempt)
 	}
 	return &restclient.Trace{
 		RequestStart: func(i restclient.RequestInfo) { r.add("start %s", about(i)) },
@@ -86,7 +87,10 @@ func TestTraceOfTheWhole(t *testing.T) {
 		client := server.Client(func(cfg *restclient.Config) {
 			cfg.QPS, cfg.Burst = 0.125, 1
 			cfg.Trace = &restclient.Trace{
-				RequestDone: func(_ restclient.RequestInfo, result restclient.RequestResult) { done = append(done, result) },
+				RequestDone: func(_ restclient.RequestInfo,
+					result restclient.RequestResult) {
+					done = append(done, result)
+				},
 				Finished: func(info restclient.RequestInfo, result restclient.RequestResult) {
 					finished = append(finished, result)
 					attempts = append(attempts, info.Attempt)
@@ -99,11 +103,13 @@ func TestTraceOfTheWhole(t *testing.T) {
 		assert.Equal(t, 503, done[0].Code)
 		assert.Zero(t, done[0].Waited)
 		assert.True(t, done[0].Limited)
-		assert.Equal(t, restclient.RequestResult{Code: 200, Duration: time.Second, Limited: true, Waited: 6 * time.Second,
-			Sent: 5, Received: len(body)}, done[1])
+		assert.Equal(t, restclient.RequestResult{Code: 200, Duration: time.Second, Limited: true,
+			Waited: 6 * time.Second,
+			Sent:   5, Received: len(body)}, done[1])
 		require.Len(t, finished, 1)
-		assert.Equal(t, restclient.RequestResult{Code: 200, Duration: 9 * time.Second, Limited: true, Waited: 6 * time.Second,
-			Sent: 5, Received: len(body)}, finished[0])
+		assert.Equal(t, restclient.RequestResult{Code: 200, Duration: 9 * time.Second, Limited: true,
+			Waited: 6 * time.Second,
+			Sent:   5, Received: len(body)}, finished[0])
 		assert.Equal(t, []int{2}, attempts)
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -174,13 +180,17 @@ func TestTraceOfAnAttemptWithoutAnAnswer(t *testing.T) {
 		client := server.Client(func(cfg *restclient.Config) {
 			cfg.MaxRetries = 1
 			cfg.Trace = &restclient.Trace{
-				RequestDone: func(_ restclient.RequestInfo, result restclient.RequestResult) { done = append(done, result) },
+				RequestDone: func(_ restclient.RequestInfo,
+					result restclient.RequestResult) {
+					done = append(done, result)
+				},
 			}
 		})
 		require.Error(t, client.Do(t.Context(), get("/version"), nil))
 		require.Len(t, done, 2)
 		assert.Equal(t, len("busy"), done[0].Received, "want the bytes of the answer 503")
 		assert.Zero(t, done[1].Code, "want no code: the connection was closed without an answer")
-		assert.Zero(t, done[1].Received, "want no bytes received in an attempt without an answer, got those of the one before")
+		assert.Zero(t, done[1].Received,
+			"want no bytes received in an attempt without an answer, got those of the one before")
 	})
 }

@@ -52,10 +52,11 @@ const (
 
 // sentences holds what Error says for each kind, in the order server, cause.
 var sentences = map[TransportErrorKind]string{
-	ConnectionFailed:    "the connection to %s failed: %s",
-	HostNotFound:        "the host name of %s cannot be resolved: %s",
-	HostUnreachable:     "the server %s cannot be reached: %s",
-	CertificateUnknown:  "the certificate of %s is signed by an authority that is not trusted (is this the right certificate authority?): %s",
+	ConnectionFailed: "the connection to %s failed: %s",
+	HostNotFound:     "the host name of %s cannot be resolved: %s",
+	HostUnreachable:  "the server %s cannot be reached: %s",
+	CertificateUnknown: "the certificate of %s is signed by an authority that is not trusted (is this the right " +
+		"certificate authority?): %s",
 	CertificateInvalid:  "the certificate of %s is not valid: %s",
 	CertificateRejected: "the server %s rejected our client certificate: %s",
 	NotTLS:              "the server %s does not speak TLS (should the address begin with http://?): %s",
@@ -203,7 +204,8 @@ func clientCertificateAlert(err error) bool {
 		return false
 	}
 	switch alert.Uint() {
-	case 42, 43, 44, 45, 46, 48, 49, 116: // bad, unsupported, revoked, expired, unknown, unknown CA, access denied, required
+	// bad, unsupported, revoked, expired, unknown, unknown CA, access denied, required
+	case 42, 43, 44, 45, 46, 48, 49, 116:
 		return true
 	}
 	return false
@@ -227,7 +229,8 @@ func networkKind(err error) TransportErrorKind {
 		return ConnectionDead
 	case errors.As(err, &dns):
 		return HostNotFound
-	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH),
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH),
+		errors.Is(err, syscall.ENETUNREACH),
 		isOp && op.Op == "dial":
 		return HostUnreachable
 	case errors.As(err, &timeout) && timeout.Timeout():

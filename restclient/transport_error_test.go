@@ -37,7 +37,8 @@ func TestKindOf(t *testing.T) {
 		{nil, dial(syscall.ENETUNREACH), HostUnreachable},
 		{nil, dial(syscall.EHOSTUNREACH), HostUnreachable},
 		{nil, dial(syscall.ETIMEDOUT), HostUnreachable},
-		{nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}, HostNotFound},
+		{nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}},
+			HostNotFound},
 		{nil, &net.OpError{Op: "proxyconnect", Err: dial(syscall.ECONNREFUSED)}, ProxyFailed},
 		{nil, &net.OpError{Op: "read", Err: syscall.ECONNRESET}, ConnectionLost},
 		{nil, &net.OpError{Op: "read", Err: syscall.ETIMEDOUT}, ConnectionDead},
@@ -85,15 +86,19 @@ func TestUnreachable(t *testing.T) {
 }
 
 func TestTransportErrorText(t *testing.T) {
-	err := &TransportError{Kind: HostUnreachable, Verb: "GET", URL: "https://h:6443/api?limit=1", Err: errors.New("connection refused, Bearer abc")}
-	assert.EqualError(t, err, "GET https://h:6443/api?limit=1: the server https://h:6443 cannot be reached: connection refused, Bearer [redacted]")
+	err := &TransportError{Kind: HostUnreachable, Verb: "GET", URL: "https://h:6443/api?limit=1",
+		Err: errors.New("connection refused, Bearer abc")}
+	assert.EqualError(t, err,
+		"GET https://h:6443/api?limit=1: the server https://h:6443 cannot be reached: connection refused, "+
+			"Bearer [redacted]")
 	err.URL = "::"
 	assert.Contains(t, err.Error(), "the server :: cannot be reached")
 
 	late := &TransportError{Kind: TimedOut, URL: "https://h:6443/api", Err: context.DeadlineExceeded}
 	assert.Equal(t, "the server https://h:6443 did not answer in time", late.Sentence())
 	late.Err = errors.New("net/http: TLS handshake timeout")
-	assert.Equal(t, "the server https://h:6443 did not answer in time: net/http: TLS handshake timeout", late.Sentence())
+	assert.Equal(t, "the server https://h:6443 did not answer in time: net/http: TLS handshake timeout",
+		late.Sentence())
 }
 
 func TestRedactText(t *testing.T) {
@@ -112,7 +117,8 @@ func TestRedactText(t *testing.T) {
 func TestRedactURL(t *testing.T) {
 	u, err := url.Parse("https://joe:pa55@server:6443/api/v1/pods?watch=true&labelSelector=a%3Db&continue=eyJ2&sig=s3cret")
 	require.NoError(t, err)
-	assert.Equal(t, "https://server:6443/api/v1/pods?continue=[...]&labelSelector=a%3Db&sig=[redacted]&watch=true", redactURL(u))
+	assert.Equal(t, "https://server:6443/api/v1/pods?continue=[...]&labelSelector=a%3Db&sig=[redacted]&watch=true",
+		redactURL(u))
 	assert.Contains(t, u.String(), "pa55", "the URL itself is not changed")
 }
 
@@ -123,12 +129,16 @@ func TestParseWarnings(t *testing.T) {
 		want  []Warning
 	}{
 		{"none", nil, nil},
-		{"one", []string{`299 - "policy/v1beta1 is deprecated"`}, []Warning{{Code: 299, Agent: "-", Text: "policy/v1beta1 is deprecated"}}},
-		{"two in a line, one with a date", []string{`299 agent "a \"b\" \\" "Sun, 01 Mar 2026 12:00:00 GMT", 299 - "c, d"`},
+		{"one", []string{`299 - "policy/v1beta1 is deprecated"`},
+			[]Warning{{Code: 299, Agent: "-", Text: "policy/v1beta1 is deprecated"}}},
+		{"two in a line, one with a date",
+			[]string{`299 agent "a \"b\" \\" "Sun, 01 Mar 2026 12:00:00 GMT", 299 - "c, d"`},
 			[]Warning{{Code: 299, Agent: "agent", Text: `a "b" \`}, {Code: 299, Agent: "-", Text: "c, d"}}},
-		{"two lines", []string{`299 - "a"`, `299 - "b"`}, []Warning{{Code: 299, Agent: "-", Text: "a"}, {Code: 299, Agent: "-", Text: "b"}}},
+		{"two lines", []string{`299 - "a"`, `299 - "b"`},
+			[]Warning{{Code: 299, Agent: "-", Text: "a"}, {Code: 299, Agent: "-", Text: "b"}}},
 		{"of caches, which are not meant for people", []string{`110 - "Response is Stale"`}, nil},
-		{"broken ones are skipped", []string{`299`, `299 -`, `299 - unquoted`, `299 - "open`, `299 - "open\`, `abc - "x"`, `2999 - "x"`, `299 - "good"`},
+		{"broken ones are skipped", []string{`299`, `299 -`, `299 - unquoted`, `299 - "open`, `299 - "open\`,
+			`abc - "x"`, `2999 - "x"`, `299 - "good"`},
 			[]Warning{{Code: 299, Agent: "-", Text: "good"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -99,13 +99,15 @@ func (r *Resource[T]) UpdateStatus(ctx context.Context, object T, opts api.Updat
 
 // UpdateSubresource replaces a subresource of the object name: "status", "finalize",
 // "scale".
-func (r *Resource[T]) UpdateSubresource(ctx context.Context, name, subresource string, object T, opts api.UpdateOptions) (T, error) {
+func (r *Resource[T]) UpdateSubresource(ctx context.Context, name, subresource string, object T,
+	opts api.UpdateOptions) (T, error) {
 	req, err := r.objectRequest("update", http.MethodPut, r.namespaceOf(object), name, subresource)
 	return r.write(ctx, req, err, object, opts)
 }
 
 // Patch applies a patch to an object or to one of its subresources.
-func (r *Resource[T]) Patch(ctx context.Context, name string, kind api.PatchType, patch []byte, opts api.UpdateOptions, subresources ...string) (T, error) {
+func (r *Resource[T]) Patch(ctx context.Context, name string, kind api.PatchType, patch []byte, opts api.UpdateOptions,
+	subresources ...string) (T, error) {
 	req, err := r.objectRequest("patch", http.MethodPatch, "", name, subresources...)
 	if err != nil {
 		var none T
@@ -134,7 +136,8 @@ func (r *Resource[T]) Delete(ctx context.Context, name string, opts api.DeleteOp
 // there: kube-apiserver answers with the list that it read (consistently) before it deleted, so
 // that an empty one proves that there was nothing. It does not say that what was found is gone, see
 // Delete. A server that answers with a bare Status leaves listed false and found nil.
-func (r *Resource[T]) DeleteCollection(ctx context.Context, opts api.DeleteOptions, listOpts api.ListOptions) (found *api.List[T], listed bool, err error) {
+func (r *Resource[T]) DeleteCollection(ctx context.Context, opts api.DeleteOptions,
+	listOpts api.ListOptions) (found *api.List[T], listed bool, err error) {
 	req, err := r.request("deletecollection", http.MethodDelete, "", "")
 	if err != nil {
 		return nil, false, err

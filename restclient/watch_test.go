@@ -224,7 +224,8 @@ func TestWebSocketHandshake(t *testing.T) {
 			cfg.Host += "/prefix"
 			cfg.Credentials = &tokens{list: []string{"s3cret"}}
 		})
-		w, err := restclient.Metadata(client, api.PodsResource, "a b").Watch(t.Context(), api.ListOptions{LabelSelector: "x=y"})
+		w, err := restclient.Metadata(client, api.PodsResource, "a b").Watch(t.Context(),
+			api.ListOptions{LabelSelector: "x=y"})
 		require.NoError(t, err)
 		w.Stop()
 		r := server.Requests()[0]

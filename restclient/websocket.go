@@ -24,7 +24,8 @@ type webSocketDialer struct {
 // readBuffer is small: a program may have many idle watches.
 const readBuffer = 4 << 10
 
-var errNoUpgrade = errors.New("the server (or a proxy on the way) does not switch to the websocket protocol; use the http watch transport")
+var errNoUpgrade = errors.New("the server (or a proxy on the way) does not switch to the websocket protocol; use " +
+	"the http watch transport")
 
 // dial performs the handshake. An answer other than 101 is returned like any other, so that
 // refusals and retries are the same as over plain HTTP.
@@ -76,7 +77,8 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 func (d *webSocketDialer) proxy(req *http.Request) (*url.URL, error) {
 	u, err := d.client.pool.proxy(req)
 	if err == nil && u != nil && u.Scheme == "https" {
-		err = &markedError{kind: ProxyFailed, err: errors.New("websocket watches cannot go through an https:// proxy; use the http watch transport")}
+		err = &markedError{kind: ProxyFailed,
+			err: errors.New("websocket watches cannot go through an https:// proxy; use the http watch transport")}
 	}
 	return u, err
 }

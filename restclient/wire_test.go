@@ -20,7 +20,8 @@ import (
 var codecs = map[string]restclient.Codec{"textbook": restclient.PlainCodec(), "fast": fast.Codec{}}
 
 // eachCodec runs a test against a server with a client of each form.
-func eachCodec(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, client *restclient.Client, server *restclienttest.Server)) {
+func eachCodec(t *testing.T, handler http.HandlerFunc,
+	test func(t *testing.T, client *restclient.Client, server *restclienttest.Server)) {
 	t.Helper()
 	for name, codec := range codecs {
 		t.Run(name, func(t *testing.T) {
@@ -97,11 +98,12 @@ func TestWireLists(t *testing.T) {
 			}
 		})
 	}
-	eachCodec(t, recorded("delete-empty-collection.json"), func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
-		list, err := podsOf(client).List(t.Context(), api.ListOptions{})
-		require.NoError(t, err, "an empty collection is answered with a list, and so proven empty")
-		assert.Empty(t, list.Items)
-	})
+	eachCodec(t, recorded("delete-empty-collection.json"),
+		func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
+			list, err := podsOf(client).List(t.Context(), api.ListOptions{})
+			require.NoError(t, err, "an empty collection is answered with a list, and so proven empty")
+			assert.Empty(t, list.Items)
+		})
 	bubble(t, recorded("list.json"), func(t *testing.T, server *restclienttest.Server) {
 		whole, err := restclient.Dynamic(server.Client(), api.PodsResource, "").List(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
@@ -113,26 +115,28 @@ func TestWireLists(t *testing.T) {
 }
 
 func TestWireWatch(t *testing.T) {
-	eachCodec(t, recorded("metadata-watch.json"), func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
-		w, err := podsOf(client).Watch(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
-		var types []api.WatchEventType
-		var last api.WatchEvent[*api.PartialObjectMetadata]
-		for {
-			event, err := w.Next()
-			if err == io.EOF {
-				break
-			}
+	eachCodec(t, recorded("metadata-watch.json"),
+		func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
+			w, err := podsOf(client).Watch(t.Context(), api.ListOptions{})
 			require.NoError(t, err)
-			assert.NotEmpty(t, event.ResourceVersion)
-			assert.True(t, event.Object == nil || event.Object.ManagedFields.IsZero())
-			types = append(types, event.Type)
-			last = event
-		}
-		assert.Equal(t, []api.WatchEventType{api.WatchAdded, api.WatchAdded, api.WatchAdded, api.WatchBookmark}, types)
-		assert.True(t, last.InitialEventsEnd)
-		assert.Nil(t, last.Object)
-	})
+			var types []api.WatchEventType
+			var last api.WatchEvent[*api.PartialObjectMetadata]
+			for {
+				event, err := w.Next()
+				if err == io.EOF {
+					break
+				}
+				require.NoError(t, err)
+				assert.NotEmpty(t, event.ResourceVersion)
+				assert.True(t, event.Object == nil || event.Object.ManagedFields.IsZero())
+				types = append(types, event.Type)
+				last = event
+			}
+			assert.Equal(t, []api.WatchEventType{api.WatchAdded, api.WatchAdded, api.WatchAdded,
+				api.WatchBookmark}, types)
+			assert.True(t, last.InitialEventsEnd)
+			assert.Nil(t, last.Object)
+		})
 }
 
 // Lists that no server should send. The result is never shorter than the list: a damaged one is
@@ -141,7 +145,8 @@ func TestListsThatCannotBeUnderstood(t *testing.T) {
 	list := func(items string) string {
 		return `{"kind":"PodList","metadata":{"resourceVersion":"5"},"items":` + items + "}"
 	}
-	for _, c := range []struct{ body, want string }{ // regular expressions; the forms of the decoder word some of it differently
+	// regular expressions; the forms of the decoder word some of it differently
+	for _, c := range []struct{ body, want string }{
 		{`[]`, "\\[|unmarshal array"}, {`7`, "'7'|unmarshal number"}, {`null`, "'n'|expected a list"},
 		{`{"kind":"Pod","metadata":{}}`, `expected a list, got an object of kind "Pod"`},
 		{`{"kind":"Status","status":"Success"}`, "a Status where a list should be"},
@@ -155,7 +160,8 @@ func TestListsThatCannotBeUnderstood(t *testing.T) {
 		{list(`[{"metadata":{"name":"a"}},{"metadata":7}]`), "item 1: "},
 		{list(`[{"a":1}{}]`), "'{'|expected comma"},
 		{list(`[]`) + `x`, "'x'"}, {list(`[]`) + `{}`, "the end should be|there is data after the list"},
-		{list(`[{"metadata":{"name":"` + strings.Repeat("x", 20_000) + `"}}]`), "an item of the list is larger than the limit of 10000 bytes"},
+		{list(`[{"metadata":{"name":"` + strings.Repeat("x", 20_000) + `"}}]`),
+			"an item of the list is larger than the limit of 10000 bytes"},
 	} {
 		eachCodec(t, says(c.body), func(t *testing.T, client *restclient.Client, server *restclienttest.Server) {
 			client = server.Client(func(cfg *restclient.Config) {

@@ -33,7 +33,8 @@ var carriers = []carrier{
 }
 
 // overBadLink runs a test over each carrier, in a bubble, over a link that can be broken.
-func overBadLink(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client), changes ...func(*restclient.Config)) {
+func overBadLink(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, c carrier, link *faultnet.Link,
+	client *restclient.Client), changes ...func(*restclient.Config)) {
 	for _, c := range carriers {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -106,9 +107,12 @@ func TestNoRequestHangsOnADeadLink(t *testing.T) {
 		require.NoError(t, err)
 		link.BlackHole(true)
 		for what, request := range map[string]func() error{
-			"list":   func() error { return errorOf(pods.List(t.Context(), api.ListOptions{})) },
-			"watch":  func() error { return errorOf(pods.Watch(t.Context(), api.ListOptions{})) },
-			"delete": func() error { return client.Do(t.Context(), restclient.Request{Verb: "DELETE", Path: "/x"}, nil) },
+			"list":  func() error { return errorOf(pods.List(t.Context(), api.ListOptions{})) },
+			"watch": func() error { return errorOf(pods.Watch(t.Context(), api.ListOptions{})) },
+			"delete": func() error {
+				return client.Do(t.Context(),
+					restclient.Request{Verb: "DELETE", Path: "/x"}, nil)
+			},
 		} {
 			start := time.Now()
 			err = request()
@@ -168,7 +172,8 @@ var chatty = watches(func(s *restclienttest.Stream) {
 
 // overTLS runs a test in a bubble with an HTTP/2 server whose /slow takes a minute to answer, over
 // a link.
-func overTLS(t *testing.T, test func(t *testing.T, server *restclienttest.Server, link *faultnet.Link, do func(path string, timeout time.Duration) error)) {
+func overTLS(t *testing.T, test func(t *testing.T, server *restclienttest.Server, link *faultnet.Link,
+	do func(path string, timeout time.Duration) error)) {
 	synctest.Test(t, func(t *testing.T) {
 		server := restclienttest.NewTLSServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/slow" {
@@ -188,7 +193,8 @@ func overTLS(t *testing.T, test func(t *testing.T, server *restclienttest.Server
 
 // A connection on which other requests are answered is not to blame for a slow answer.
 func TestAConnectionThatAnswersOtherRequestsIsKept(t *testing.T) {
-	overTLS(t, func(t *testing.T, server *restclienttest.Server, _ *faultnet.Link, do func(string, time.Duration) error) {
+	overTLS(t, func(t *testing.T, server *restclienttest.Server, _ *faultnet.Link,
+		do func(string, time.Duration) error) {
 		for range 3 {
 			require.NoError(t, do("/", time.Second))
 			time.AfterFunc(time.Second, func() { assert.NoError(t, do("/", time.Second)) })
@@ -200,7 +206,8 @@ func TestAConnectionThatAnswersOtherRequestsIsKept(t *testing.T) {
 
 // A caller whose timeout is shorter than a handshake must not start one after the other.
 func TestAConnectionThatIsBeingOpenedIsKept(t *testing.T) {
-	overTLS(t, func(t *testing.T, server *restclienttest.Server, link *faultnet.Link, do func(string, time.Duration) error) {
+	overTLS(t, func(t *testing.T, server *restclienttest.Server, link *faultnet.Link,
+		do func(string, time.Duration) error) {
 		link.Delay(3*time.Second, 0)
 		require.ErrorIs(t, do("/", time.Second), context.DeadlineExceeded)
 		time.Sleep(10 * time.Second)

@@ -27,7 +27,8 @@ func TestContract(t *testing.T) {
 		ExponentialBackoff: func(b waittest.Backoff, condition func() (bool, error)) error {
 			return wait.ExponentialBackoff(wait.Backoff(b), condition)
 		},
-		ExponentialBackoffWithContext: func(ctx context.Context, b waittest.Backoff, condition waittest.Condition) error {
+		ExponentialBackoffWithContext: func(ctx context.Context, b waittest.Backoff,
+			condition waittest.Condition) error {
 			return wait.ExponentialBackoffWithContext(ctx, wait.Backoff(b), condition)
 		},
 		ContextForChannel: wait.ContextForChannel,
@@ -61,29 +62,36 @@ func plain(f loopBody) func() { return func() { f(context.Background()) } }
 
 func loops() []waittest.Loop {
 	return []waittest.Loop{
-		{Name: "Until", Sliding: true, Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64, _ bool) {
+		{Name: "Until", Sliding: true, Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64,
+			_ bool) {
 			wait.Until(plain(f), period, ctx.Done())
 		}},
-		{Name: "UntilWithContext", Sliding: true, Contexts: true, Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64, _ bool) {
-			wait.UntilWithContext(ctx, f, period)
-		}},
+		{Name: "UntilWithContext", Sliding: true, Contexts: true,
+			Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64, _ bool) {
+				wait.UntilWithContext(ctx, f, period)
+			}},
 		{Name: "NonSlidingUntil", Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64, _ bool) {
 			wait.NonSlidingUntil(plain(f), period, ctx.Done())
 		}},
-		{Name: "NonSlidingUntilWithContext", Contexts: true, Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64, _ bool) {
-			wait.NonSlidingUntilWithContext(ctx, f, period)
-		}},
-		{Name: "JitterUntil", Jitters: true, Run: func(ctx context.Context, f loopBody, period time.Duration, factor float64, sliding bool) {
+		{Name: "NonSlidingUntilWithContext", Contexts: true,
+			Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64, _ bool) {
+				wait.NonSlidingUntilWithContext(ctx, f, period)
+			}},
+		{Name: "JitterUntil", Jitters: true, Run: func(ctx context.Context, f loopBody, period time.Duration,
+			factor float64, sliding bool) {
 			wait.JitterUntil(plain(f), period, factor, sliding, ctx.Done())
 		}},
 		{Name: "JitterUntilWithContext", Jitters: true, Contexts: true, Run: wait.JitterUntilWithContext},
-		{Name: "BackoffUntil", Jitters: true, Run: func(ctx context.Context, f loopBody, period time.Duration, factor float64, sliding bool) {
+		{Name: "BackoffUntil", Jitters: true, Run: func(ctx context.Context, f loopBody, period time.Duration,
+			factor float64, sliding bool) {
 			delay := wait.Backoff{Duration: period, Jitter: factor}.DelayFunc()
 			wait.BackoffUntil(plain(f), delay, sliding, ctx.Done())
 		}},
-		{Name: "BackoffUntilWithContext", Jitters: true, Contexts: true, Run: func(ctx context.Context, f loopBody, period time.Duration, factor float64, sliding bool) {
-			wait.BackoffUntilWithContext(ctx, f, wait.Backoff{Duration: period, Jitter: factor}.DelayFunc(), sliding)
-		}},
+		{Name: "BackoffUntilWithContext", Jitters: true, Contexts: true,
+			Run: func(ctx context.Context, f loopBody, period time.Duration, factor float64, sliding bool) {
+				wait.BackoffUntilWithContext(ctx, f, wait.Backoff{Duration: period, Jitter: factor}.DelayFunc(),
+					sliding)
+			}},
 	}
 }
 
@@ -105,7 +113,8 @@ func polls() []waittest.Poll {
 	}
 	return []waittest.Poll{
 		{Name: "PollUntilContextTimeout", Timeout: true, Stops: true, Contexts: true, Run: timeout(false)},
-		{Name: "PollUntilContextTimeout immediate", Immediate: true, Timeout: true, Stops: true, Contexts: true, Run: timeout(true)},
+		{Name: "PollUntilContextTimeout immediate", Immediate: true, Timeout: true, Stops: true, Contexts: true,
+			Run: timeout(true)},
 		{Name: "PollUntilContextCancel", Stops: true, Contexts: true, Run: cancel(false)},
 		{Name: "PollUntilContextCancel immediate", Immediate: true, Stops: true, Contexts: true, Run: cancel(true)},
 	}
@@ -113,30 +122,38 @@ func polls() []waittest.Poll {
 
 func legacyPolls() []waittest.Poll {
 	return []waittest.Poll{
-		{Name: "Poll", Legacy: true, Timeout: true, Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
-			return wait.Poll(interval, timeout, asked(c))
-		}},
-		{Name: "PollWithContext", Legacy: true, Timeout: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, timeout time.Duration, c waittest.Condition) error {
-			return wait.PollWithContext(ctx, interval, timeout, c)
-		}},
-		{Name: "PollImmediate", Legacy: true, Immediate: true, Timeout: true, Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
-			return wait.PollImmediate(interval, timeout, asked(c))
-		}},
-		{Name: "PollImmediateWithContext", Legacy: true, Immediate: true, Timeout: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, timeout time.Duration, c waittest.Condition) error {
-			return wait.PollImmediateWithContext(ctx, interval, timeout, c)
-		}},
-		{Name: "PollUntil", Legacy: true, Stops: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-			return wait.PollUntil(interval, asked(c), ctx.Done())
-		}},
-		{Name: "PollUntilWithContext", Legacy: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-			return wait.PollUntilWithContext(ctx, interval, c)
-		}},
-		{Name: "PollImmediateUntil", Legacy: true, Immediate: true, Stops: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-			return wait.PollImmediateUntil(interval, asked(c), ctx.Done())
-		}},
-		{Name: "PollImmediateUntilWithContext", Legacy: true, Immediate: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-			return wait.PollImmediateUntilWithContext(ctx, interval, c)
-		}},
+		{Name: "Poll", Legacy: true, Timeout: true,
+			Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
+				return wait.Poll(interval, timeout, asked(c))
+			}},
+		{Name: "PollWithContext", Legacy: true, Timeout: true, Stops: true, Contexts: true,
+			Run: func(ctx context.Context, interval, timeout time.Duration, c waittest.Condition) error {
+				return wait.PollWithContext(ctx, interval, timeout, c)
+			}},
+		{Name: "PollImmediate", Legacy: true, Immediate: true, Timeout: true,
+			Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
+				return wait.PollImmediate(interval, timeout, asked(c))
+			}},
+		{Name: "PollImmediateWithContext", Legacy: true, Immediate: true, Timeout: true, Stops: true, Contexts: true,
+			Run: func(ctx context.Context, interval, timeout time.Duration, c waittest.Condition) error {
+				return wait.PollImmediateWithContext(ctx, interval, timeout, c)
+			}},
+		{Name: "PollUntil", Legacy: true, Stops: true,
+			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+				return wait.PollUntil(interval, asked(c), ctx.Done())
+			}},
+		{Name: "PollUntilWithContext", Legacy: true, Stops: true, Contexts: true,
+			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+				return wait.PollUntilWithContext(ctx, interval, c)
+			}},
+		{Name: "PollImmediateUntil", Legacy: true, Immediate: true, Stops: true,
+			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+				return wait.PollImmediateUntil(interval, asked(c), ctx.Done())
+			}},
+		{Name: "PollImmediateUntilWithContext", Legacy: true, Immediate: true, Stops: true, Contexts: true,
+			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+				return wait.PollImmediateUntilWithContext(ctx, interval, c)
+			}},
 	}
 }
 
@@ -153,7 +170,8 @@ func TestSleep(t *testing.T) {
 
 		assert.NoError(t, wait.Sleep(t.Context(), 0))
 		assert.NoError(t, wait.Sleep(t.Context(), -time.Second))
-		assert.ErrorIs(t, wait.Sleep(ctx, 0), context.DeadlineExceeded, "Sleep checks ctx even if there is nothing to wait for")
+		assert.ErrorIs(t, wait.Sleep(ctx, 0), context.DeadlineExceeded,
+			"Sleep checks ctx even if there is nothing to wait for")
 		assert.Equal(t, time.Minute+time.Second, time.Since(began))
 	})
 }

@@ -103,7 +103,8 @@ func handlePanic(ctx context.Context, value any, handlers []PanicHandler) {
 func callHandler(ctx context.Context, h PanicHandler, p *Panic) {
 	defer func() {
 		if value := recover(); value != nil {
-			writePanic(&Panic{Value: value, Stack: p.Stack}, "a panic handler panicked; the stack is that of the first panic")
+			writePanic(&Panic{Value: value, Stack: p.Stack},
+				"a panic handler panicked; the stack is that of the first panic")
 			writePanic(p, "the first panic")
 		}
 	}()

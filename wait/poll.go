@@ -35,7 +35,8 @@ func check(ctx context.Context, condition ConditionWithContextFunc) (done bool, 
 // The interval is the pace of the calls, not the pause between them. A condition that takes longer
 // is called again at once, and then follows the ticks again. With an interval of 0 or less the
 // calls are back to back.
-func PollUntilContextCancel(ctx context.Context, interval time.Duration, immediate bool, condition ConditionWithContextFunc) error {
+func PollUntilContextCancel(ctx context.Context, interval time.Duration, immediate bool,
+	condition ConditionWithContextFunc) error {
 	ticks := newPace(interval)
 	if immediate {
 		if done, err := check(ctx, condition); done || err != nil {
@@ -60,7 +61,8 @@ func PollUntilContextCancel(ctx context.Context, interval time.Duration, immedia
 
 // PollUntilContextTimeout is [PollUntilContextCancel] that also ends after timeout, with
 // context.DeadlineExceeded. The condition receives the context with that deadline.
-func PollUntilContextTimeout(ctx context.Context, interval, timeout time.Duration, immediate bool, condition ConditionWithContextFunc) error {
+func PollUntilContextTimeout(ctx context.Context, interval, timeout time.Duration, immediate bool,
+	condition ConditionWithContextFunc) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return PollUntilContextCancel(ctx, interval, immediate, condition)

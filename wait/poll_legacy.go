@@ -34,7 +34,8 @@ func PollImmediate(interval, timeout time.Duration, condition ConditionFunc) err
 
 // PollImmediateWithContext is [PollImmediate] that also stops when ctx ends. The first call is made
 // even if ctx has ended.
-func PollImmediateWithContext(ctx context.Context, interval, timeout time.Duration, condition ConditionWithContextFunc) error {
+func PollImmediateWithContext(ctx context.Context, interval, timeout time.Duration,
+	condition ConditionWithContextFunc) error {
 	return pollLegacy(ctx, true, interval, timeout, condition)
 }
 
@@ -55,12 +56,14 @@ func PollImmediateUntil(interval time.Duration, condition ConditionFunc, stopCh 
 }
 
 // PollImmediateUntilWithContext is [PollImmediateUntil] that stops when ctx ends.
-func PollImmediateUntilWithContext(ctx context.Context, interval time.Duration, condition ConditionWithContextFunc) error {
+func PollImmediateUntilWithContext(ctx context.Context, interval time.Duration,
+	condition ConditionWithContextFunc) error {
 	return pollLegacy(ctx, true, interval, 0, condition)
 }
 
 // pollLegacy implements all of them. A timeout of 0 means none.
-func pollLegacy(ctx context.Context, immediate bool, interval, timeout time.Duration, condition ConditionWithContextFunc) error {
+func pollLegacy(ctx context.Context, immediate bool, interval, timeout time.Duration,
+	condition ConditionWithContextFunc) error {
 	if immediate {
 		if done, err := check(ctx, condition); done || err != nil {
 			return err

@@ -91,6 +91,7 @@ func TestTimeoutBeginsAfterTheFirstCall(t *testing.T) {
 			return false, nil
 		})
 		assert.Equal(t, ErrWaitTimeout, err)
-		assert.Equal(t, 1+5, asked, "want the immediate call and then one call in each of the five seconds of the timeout")
+		assert.Equal(t, 1+5, asked,
+			"want the immediate call and then one call in each of the five seconds of the timeout")
 	})
 }

@@ -79,7 +79,8 @@ are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
 	flags := command.Flags()
 	flags.BoolVar(&o.random, "random", false, "choose the cause at random, and do not say which")
 	flags.BoolVar(&o.check, "check", false, "check the repair: exit code 0 if it passes, 1 if not")
-	flags.Uint64Var(&o.seed, "seed", 1, fmt.Sprintf("the `number` of the two namespaces of lab 13, 1 to %d; as in verdict.yaml", causes.Seeds))
+	flags.Uint64Var(&o.seed, "seed", 1,
+		fmt.Sprintf("the `number` of the two namespaces of lab 13, 1 to %d; as in verdict.yaml", causes.Seeds))
 	flags.StringVar(&o.server, "server", "", "the `kubeconfig` of a \"lab break\" that is running, for --check")
 	program.CompleteFiles(command, "server")
 	return command
@@ -163,7 +164,9 @@ func check(w *causes.World, f causes.Fixture, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "✔ the namespace is gone, and nothing was stranded or damaged: %s\n", titleOf(f))
 	if w.Excluded() {
-		fmt.Fprintf(out, "· the webhook policy still leaves %s out: remove the exclusion, because a new namespace of that name would not be checked\n", causes.Namespace)
+		fmt.Fprintf(out,
+			"· the webhook policy still leaves %s out: remove the exclusion, because a new namespace of that name "+
+				"would not be checked\n", causes.Namespace)
 	}
 	return w.Err()
 }

@@ -77,7 +77,10 @@ func inMemory(ctx context.Context, f causes.Fixture, out io.Writer) error {
 		stop()
 		w.Wait()
 	}()
-	w.StartController = func() { running.StartWithContext(ctx, func(ctx context.Context) { runController(ctx, client) }) }
+	w.StartController = func() {
+		running.StartWithContext(ctx,
+			func(ctx context.Context) { runController(ctx, client) })
+	}
 	if !f.NoController {
 		w.StartController()
 	}
@@ -100,14 +103,16 @@ func inMemory(ctx context.Context, f causes.Fixture, out io.Writer) error {
 	}
 	quoted := serve.ShellQuoted(path)
 	fmt.Fprintf(out, "Why does it hang? What lies outside the API is in the namespace %s.\n", causes.MachineRoom)
-	fmt.Fprintf(out, "  export KUBECONFIG=%s\n  lab break --check --server %s\nCtrl-C ends the server.\n", quoted, quoted)
+	fmt.Fprintf(out, "  export KUBECONFIG=%s\n  lab break --check --server %s\nCtrl-C ends the server.\n",
+		quoted, quoted)
 	<-ctx.Done()
 	return program.Stopped(ctx)
 }
 
 // runController runs the namespace controller until the end of the context.
 func runController(ctx context.Context, client *restclient.Client) {
-	chosen, err := manager.Choose(controllers.Descriptors(controllers.Options{}), []string{controllers.NamespaceController})
+	chosen, err := manager.Choose(controllers.Descriptors(controllers.Options{}),
+		[]string{controllers.NamespaceController})
 	if err != nil {
 		panic("lab break: " + err.Error()) // the name is constant
 	}

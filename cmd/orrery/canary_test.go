@@ -62,8 +62,10 @@ func (g *gossip) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refuse := func(code int, reason api.StatusReason) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
-		_ = json.NewEncoder(w).Encode(api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code, Reason: reason,
-			Message: "I do not like " + said, Details: &api.StatusDetails{Name: said, Causes: []api.StatusCause{{Message: said}}}})
+		_ = json.NewEncoder(w).Encode(api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"},
+			Status: "Failure", Code: code, Reason: reason,
+			Message: "I do not like " + said, Details: &api.StatusDetails{Name: said,
+				Causes: []api.StatusCause{{Message: said}}}})
 	}
 	path, first := r.URL.Path, g.first(r)
 	switch {
@@ -74,7 +76,8 @@ func (g *gossip) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(path, "/configmaps") && first:
 		http.Error(w, "no "+said, http.StatusBadGateway)
 	case strings.HasSuffix(path, "/serviceaccounts") && first:
-		fmt.Fprintf(w, `{"kind":"PartialObjectMetadataList","items":[{"metadata":{"name":"x","creationTimestamp":%q}}]}`, said)
+		fmt.Fprintf(w,
+			`{"kind":"PartialObjectMetadataList","items":[{"metadata":{"name":"x","creationTimestamp":%q}}]}`, said)
 	case strings.HasSuffix(path, "/finalize") && first:
 		refuse(422, api.ReasonInvalid)
 	case strings.HasSuffix(path, "/status") && first:
@@ -88,7 +91,8 @@ func (g *gossip) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			hijacked.Close()
 		}
 	case isWatch(r) && first:
-		fmt.Fprintf(w, `{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old, %s"}}`, said)
+		fmt.Fprintf(w,
+			`{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old, %s"}}`, said)
 	default:
 		g.inner.ServeHTTP(w, r)
 	}
@@ -107,7 +111,8 @@ func TestNothingShowsASecret(t *testing.T) {
 		"token file": `{"tokenFile":"` + tokenFile + `"}`,
 		"plugin": login(plugin,
 			`"args":["--password=`+canary+`"],"env":[{"name":"PASSWORD","value":"`+canary+`"}],`),
-		"impersonation": `{"token":"` + canary + `","as":"system:admin","as-groups":["system:masters"],"as-user-extra":{"ticket":["` + canary + `"]}}`,
+		"impersonation": `{"token":"` + canary +
+			`","as":"system:admin","as-groups":["system:masters"],"as-user-extra":{"ticket":["` + canary + `"]}}`,
 	}
 	for _, run := range [][3]string{
 		{"token", "text", "http"}, {"token", "json", "websocket"}, {"token file", "json", "http"},
@@ -134,14 +139,18 @@ func tellNothing(t *testing.T, user string, args ...string) {
 	}
 	for _, name := range []string{"blue", "red"} {
 		admin("POST", "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
-		admin("POST", "/api/v1/namespaces/"+name+"/secrets", `{"metadata":{"name":"s"},"stringData":{"password":"`+canary+`"}}`)
-		admin("POST", "/api/v1/namespaces/"+name+"/configmaps", `{"metadata":{"name":"c","annotations":{"password":"`+canary+`"}},"data":{"x":"`+canary+`"}}`)
+		admin("POST", "/api/v1/namespaces/"+name+"/secrets",
+			`{"metadata":{"name":"s"},"stringData":{"password":"`+canary+`"}}`)
+		admin("POST", "/api/v1/namespaces/"+name+"/configmaps",
+			`{"metadata":{"name":"c","annotations":{"password":"`+canary+`"}},"data":{"x":"`+canary+`"}}`)
 	}
 	url := serveTLS(t, &gossip{inner: server.Handler(), asked: map[string]bool{}})
 	port := freePort(t)
 	var stderr clustertest.Buffer
-	stop, ended := startOrrery(t, &stderr, append([]string{"--kubeconfig", writeTLSKubeconfig(t, url, user), "-v9", "--profiling",
-		"--metrics-port=" + strconv.Itoa(port), "--namespace-deletion-grace-period=0", "--allow-second-controller", "--leader-elect",
+	stop, ended := startOrrery(t, &stderr, append([]string{"--kubeconfig", writeTLSKubeconfig(t, url, user), "-v9",
+		"--profiling",
+		"--metrics-port=" + strconv.Itoa(port), "--namespace-deletion-grace-period=0", "--allow-second-controller",
+		"--leader-elect",
 		"--leader-elect-retry-period=100ms",
 		// The default is short for a busy machine: the leader would lose its Lease.
 		"--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=30m"}, args...)...)
@@ -152,7 +161,8 @@ func tellNothing(t *testing.T, user string, args ...string) {
 			strings.Contains(admin("GET", "/api/v1/namespaces/red", ""), "NotFound") &&
 			strings.Contains(admin("GET", "/api/v1/namespaces/default/events", ""), "NamespaceDeleted")
 	}, func() string { return stderr.String() })
-	for _, path := range []string{"/metrics", "/debug/orrery", "/livez?verbose", "/readyz?verbose", "/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2"} {
+	for _, path := range []string{"/metrics", "/debug/orrery", "/livez?verbose", "/readyz?verbose",
+		"/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2"} {
 		answer, err := http.Get("http://127.0.0.1:" + strconv.Itoa(port) + path)
 		require.NoError(t, err)
 		said, err := io.ReadAll(answer.Body)
@@ -166,7 +176,8 @@ func tellNothing(t *testing.T, user string, args ...string) {
 	for line := range strings.Lines(stderr.String()) {
 		require.NotContains(t, line, canary)
 	}
-	for _, reported := range []string{"connected", "[redacted]", "the API server warns", "condition holds", "request failed, retrying", "namespace finalized"} {
+	for _, reported := range []string{"connected", "[redacted]", "the API server warns", "condition holds",
+		"request failed, retrying", "namespace finalized"} {
 		assert.Contains(t, stderr.String(), reported)
 	}
 	assert.NotContains(t, admin("GET", "/api/v1/namespaces/blue", ""), canary, "its conditions")
@@ -183,25 +194,31 @@ func TestMistakesInAConfigurationAreNotQuoted(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	configs := map[string]string{
-		"malformed":             "users:\n- name: u\n  user: {token: " + canary + "\n",
-		"wrong type":            "users: " + canary,
-		"key, not base64":       config(closed.URL, `{"client-key-data":"`+canary+`!","client-certificate-data":"`+canary+`!"}`, ""),
-		"key, not PEM":          config(closed.URL, `{"client-key-data":"`+encoded(canary)+`","client-certificate-data":"`+encoded(canary)+`"}`, ""),
-		"authority":             config("https://127.0.0.1:1", `{}`, `"certificate-authority-data":"`+encoded(canary)+`",`),
-		"token":                 config(closed.URL, `{"token":"`+canary+`\n`+canary+`"}`, ""),
-		"two credentials":       config(closed.URL, `{"token":"`+canary+`","username":"joe","password":"`+canary+`"}`, ""),
-		"password":              config(closed.URL, `{"username":"joe","password":"`+canary+`"}`, ""),
-		"password, odd name":    config(closed.URL, `{"username":"joe:`+canary+`","password":"`+canary+`"}`, ""),
-		"user in the server":    config("https://joe:"+canary+"@server:6443", `{}`, ""),
-		"server, no URL":        config("https://joe:"+canary+"@server:bad", `{}`, ""),
-		"no such host":          config("https://orrery.invalid/"+canary, `{}`, ""),
-		"proxy, no URL":         config(closed.URL, `{}`, `"proxy-url":"http://joe:`+canary+`@proxy:bad",`),
-		"proxy, scheme":         config(closed.URL, `{}`, `"proxy-url":"gopher://joe:`+canary+`@proxy",`),
-		"proxy away":            config("http://orrery.invalid", `{"token":"`+canary+`"}`, `"proxy-url":"`+strings.Replace(closed.URL, "//", "//joe:"+canary+"@", 1)+`",`),
+		"malformed":  "users:\n- name: u\n  user: {token: " + canary + "\n",
+		"wrong type": "users: " + canary,
+		"key, not base64": config(closed.URL,
+			`{"client-key-data":"`+canary+`!","client-certificate-data":"`+canary+`!"}`, ""),
+		"key, not PEM": config(closed.URL,
+			`{"client-key-data":"`+encoded(canary)+`","client-certificate-data":"`+encoded(canary)+`"}`, ""),
+		"authority": config("https://127.0.0.1:1", `{}`,
+			`"certificate-authority-data":"`+encoded(canary)+`",`),
+		"token": config(closed.URL, `{"token":"`+canary+`\n`+canary+`"}`, ""),
+		"two credentials": config(closed.URL,
+			`{"token":"`+canary+`","username":"joe","password":"`+canary+`"}`, ""),
+		"password":           config(closed.URL, `{"username":"joe","password":"`+canary+`"}`, ""),
+		"password, odd name": config(closed.URL, `{"username":"joe:`+canary+`","password":"`+canary+`"}`, ""),
+		"user in the server": config("https://joe:"+canary+"@server:6443", `{}`, ""),
+		"server, no URL":     config("https://joe:"+canary+"@server:bad", `{}`, ""),
+		"no such host":       config("https://orrery.invalid/"+canary, `{}`, ""),
+		"proxy, no URL":      config(closed.URL, `{}`, `"proxy-url":"http://joe:`+canary+`@proxy:bad",`),
+		"proxy, scheme":      config(closed.URL, `{}`, `"proxy-url":"gopher://joe:`+canary+`@proxy",`),
+		"proxy away": config("http://orrery.invalid", `{"token":"`+canary+`"}`,
+			`"proxy-url":"`+strings.Replace(closed.URL, "//", "//joe:"+canary+"@", 1)+`",`),
 		"plugin fails":          config("https://127.0.0.1:1", exec(failing), ""),
 		"plugin prints no JSON": config("https://127.0.0.1:1", exec("echo"), ""),
 		"no such plugin":        config("https://127.0.0.1:1", exec("/nonexistent/plugin"), ""),
-		"no context":            strings.Replace(config(closed.URL, `{"token":"`+canary+`"}`, ""), `"current-context":"c"`, `"current-context":"d"`, 1),
+		"no context": strings.Replace(config(closed.URL, `{"token":"`+canary+`"}`, ""),
+			`"current-context":"c"`, `"current-context":"d"`, 1),
 	}
 	for name, text := range configs {
 		for _, format := range []string{"text", "json"} {

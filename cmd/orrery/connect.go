@@ -20,7 +20,8 @@ import (
 
 // connect reads the configuration and returns a client whose connections are behind the fence. It
 // sends nothing yet.
-func connect(options *runOptions, logger *logs.Logger, observer *observer, recorder *trace.Recorder, fence *leaderelection.Fence) (*restclient.Client, error) {
+func connect(options *runOptions, logger *logs.Logger, observer *observer, recorder *trace.Recorder,
+	fence *leaderelection.Fence) (*restclient.Client, error) {
 	config, info, err := kubeconfig.Load(options.cluster.of())
 	if err != nil {
 		return nil, err
@@ -77,7 +78,8 @@ func greet(ctx context.Context, client *restclient.Client, options *runOptions, 
 	if err != nil {
 		return &startError{doing: "reaching the API server", server: client.Config().Host, err: err}
 	}
-	logger.Info().Str("server", client.Config().Host).Str("version", version).Stringer("gears", options.gears).Msg("connected")
+	logger.Info().Str("server", client.Config().Host).Str("version", version).Stringer("gears", options.gears).
+		Msg("connected")
 	reportMissingRights(ctx, client, options, logger)
 	if !options.chose(controllers.NamespaceController) {
 		return nil
@@ -119,7 +121,8 @@ func logIn(ctx context.Context, config restclient.Config, logger *logs.Logger) e
 		err = config.Credentials.Apply(request)
 	}
 	if err != nil {
-		err = &restclient.TransportError{Kind: restclient.CredentialsFailed, Verb: http.MethodGet, URL: config.Host, Err: err}
+		err = &restclient.TransportError{Kind: restclient.CredentialsFailed, Verb: http.MethodGet, URL: config.Host,
+			Err: err}
 		return &startError{doing: "logging in", server: config.Host, err: err}
 	}
 	return nil

@@ -28,7 +28,8 @@ func controllersUsage(what string) string {
 			on = append(on, name)
 		}
 	}
-	usage := what + ": * for all that are on by default, `name` for one, -name to exclude one; on by default: " + strings.Join(on, ", ")
+	usage := what + ": * for all that are on by default, `name` for one, -name to exclude one; on by default: " +
+		strings.Join(on, ", ")
 	if len(onDemand) > 0 {
 		usage += "; only by name: " + strings.Join(onDemand, ", ")
 	}

@@ -58,7 +58,8 @@ func TestPodsRunOnLinuxNodes(t *testing.T) {
 		}
 		deployments++
 		pod := d["spec"].(document)["template"].(document)["spec"].(document)
-		assert.Equal(t, document{"kubernetes.io/os": "linux"}, pod["nodeSelector"], "the pods may go to nodes where the image does not run")
+		assert.Equal(t, document{"kubernetes.io/os": "linux"}, pod["nodeSelector"],
+			"the pods may go to nodes where the image does not run")
 	}
 	assert.Equal(t, 1, deployments)
 	examples, err := os.ReadFile(filepath.Join("..", "..", "examples", "deploy", "kustomization.yaml"))
@@ -93,7 +94,8 @@ func TestMonitoringFitsTheDeployment(t *testing.T) {
 
 	assert.Equal(t, labels, at(policy, "spec", "podSelector", "matchLabels"))
 	assert.Equal(t, at(port, "containerPort"), at(policy, "spec", "ingress", 0, "ports", 0, "port"))
-	assert.Equal(t, kustomization["namespace"], at(policy, "spec", "ingress", 0, "from", 0, "namespaceSelector", "matchLabels", "kubernetes.io/metadata.name"))
+	assert.Equal(t, kustomization["namespace"],
+		at(policy, "spec", "ingress", 0, "from", 0, "namespaceSelector", "matchLabels", "kubernetes.io/metadata.name"))
 
 	assert.Equal(t, labels, at(monitor, "spec", "selector", "matchLabels"))
 	assert.Equal(t, []any{namespace}, at(monitor, "spec", "namespaceSelector", "matchNames"))

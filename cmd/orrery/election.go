@@ -45,22 +45,28 @@ func (o *leaseOptions) check() error {
 }
 
 func (o *electionOptions) addTo(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.elect, "leader-elect", true, "work only while holding a Lease, so that one of several replicas works and the others stand by")
-	flags.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long a standby waits after the last renewal before it takes over the Lease")
-	flags.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader tries to renew its Lease before it stops working; less than the lease duration")
-	flags.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the leader renews its Lease, and how often a standby tries to take it over")
+	flags.BoolVar(&o.elect, "leader-elect", true,
+		"work only while holding a Lease, so that one of several replicas works and the others stand by")
+	flags.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second,
+		"how long a standby waits after the last renewal before it takes over the Lease")
+	flags.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second,
+		"how long the leader tries to renew its Lease before it stops working; less than the lease duration")
+	flags.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second,
+		"how often the leader renews its Lease, and how often a standby tries to take it over")
 	o.leaseOptions.addTo(flags)
 }
 
 func (o *electionOptions) check() error {
 	if o.leaseDuration == 0 || o.renewDeadline == 0 || o.retryPeriod == 0 {
-		return errors.New("--leader-elect-lease-duration, --leader-elect-renew-deadline and --leader-elect-retry-period must be positive")
+		return errors.New("--leader-elect-lease-duration, --leader-elect-renew-deadline and " +
+			"--leader-elect-retry-period must be positive")
 	}
 	return cmp.Or(o.leaseOptions.check(), o.timing().Check())
 }
 
 func (o *electionOptions) timing() leaderelection.Timing {
-	return leaderelection.Timing{LeaseDuration: o.leaseDuration, RenewDeadline: o.renewDeadline, RetryPeriod: o.retryPeriod}
+	return leaderelection.Timing{LeaseDuration: o.leaseDuration, RenewDeadline: o.renewDeadline,
+		RetryPeriod: o.retryPeriod}
 }
 
 // electing reports whether this run takes part in an election. A dry run does not, because it
@@ -99,7 +105,8 @@ func lead(ctx context.Context, p *process, work func(alive context.Context)) err
 		Identity:  identity,
 		Timing:    election.timing(),
 		Fence:     p.fence,
-		Trace:     leaderelection.JoinTraces(p.logger.Election(), p.electionTrace(p.manager.Recorder()), p.recorder.Election()),
+		Trace: leaderelection.JoinTraces(p.logger.Election(), p.electionTrace(p.manager.Recorder()),
+			p.recorder.Election()),
 	})
 	if err != nil {
 		return err
@@ -109,7 +116,8 @@ func lead(ctx context.Context, p *process, work func(alive context.Context)) err
 		server.Live("leaderElection", func() error { return elector.Check(healthTolerance) })
 		server.Show("election", func() any { return elector.Snapshot() })
 	}
-	p.logger.Info().Str("lease", election.namespace+"/"+election.name).Str("identity", identity).Msg("waiting for leadership")
+	p.logger.Info().Str("lease", election.namespace+"/"+election.name).Str("identity", identity).
+		Msg("waiting for leadership")
 	err = elector.Run(ctx, func(alive context.Context, _ leaderelection.Term) { work(alive) })
 	access, ok := errors.AsType[*leaderelection.AccessError](err)
 	switch {
@@ -128,8 +136,10 @@ func (p *process) electionTrace(recorder events.EventRecorder) *leaderelection.T
 	return &leaderelection.Trace{
 		Acquired: func(term leaderelection.Term) {
 			p.observer.metrics.Leading(name, true)
-			lease := api.ObjectReference{Kind: "Lease", APIVersion: "coordination.k8s.io/v1", Namespace: p.options.election.namespace, Name: name}
-			recorder.Event(context.Background(), lease, api.EventNormal, "LeaderElection", term.Identity+" became leader") // as client-go does
+			lease := api.ObjectReference{Kind: "Lease", APIVersion: "coordination.k8s.io/v1",
+				Namespace: p.options.election.namespace, Name: name}
+			recorder.Event(context.Background(), lease, api.EventNormal, "LeaderElection",
+				term.Identity+" became leader") // as client-go does
 		},
 		Lost:     func(error) { p.observer.metrics.Leading(name, false) },
 		Released: func(error) { p.observer.metrics.Leading(name, false) },

@@ -58,7 +58,8 @@ func startReplica(t *testing.T, path string, args ...string) *replica {
 // await waits for a line of the log.
 func (r *replica) await(text string) {
 	r.t.Helper()
-	require.Eventually(r.t, func() bool { return strings.Contains(r.stderr.String(), text) }, 10*time.Minute, time.Millisecond, text)
+	require.Eventually(r.t, func() bool { return strings.Contains(r.stderr.String(), text) }, 10*time.Minute,
+		time.Millisecond, text)
 }
 
 // end stops the replica, which must end well.
@@ -124,7 +125,8 @@ func TestAReplicaThatLosesItsLeaseEndsWithOneClearSentence(t *testing.T) {
 	var lost *leaderelection.LostError
 	require.ErrorAs(t, err, &lost)
 	assert.Equal(t, "leadership was lost: the Lease kube-system/orrery is held by another", explain(err))
-	assert.NotContains(t, leader.stderr.String(), "stopping: finishing", "the Lease is gone, so the work has been broken off")
+	assert.NotContains(t, leader.stderr.String(), "stopping: finishing",
+		"the Lease is gone, so the work has been broken off")
 }
 
 func TestElectionsThatCannotBeTakenPartInGetOneClearSentence(t *testing.T) {

@@ -55,6 +55,7 @@ cluster, use the other program: lab demo.`,
   # the minimal rights
   orrery rbac`,
 	}
-	root.AddCommand(newRunCommand(), newStatusCommand(), newWhyCommand(), newRBACCommand(), program.NewVersionCommand(root.Name()))
+	root.AddCommand(newRunCommand(), newStatusCommand(), newWhyCommand(), newRBACCommand(),
+		program.NewVersionCommand(root.Name()))
 	return root
 }

@@ -65,7 +65,8 @@ func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logge
 	server.Ready("informer-sync", o.synced)
 	server.Ready("shutdown", o.goesOn)
 	o.announce = func() {
-		logger.Info().Str("address", server.Addr()).Bool("profiling", options.profiling).Msg("metrics and health are served")
+		logger.Info().Str("address", server.Addr()).Bool("profiling", options.profiling).
+			Msg("metrics and health are served")
 	}
 	return o, nil
 }
@@ -108,8 +109,11 @@ const defaultMetricsPort = 8081
 
 func (o *observerOptions) addTo(flags *pflag.FlagSet) {
 	o.flags = flags
-	flags.StringVar(&o.address, "bind-address", "127.0.0.1", "the `address` on which metrics, health and the state of every gear are served; every client that can reach it can read the names of namespaces")
-	flags.IntVar(&o.port, "metrics-port", defaultMetricsPort, "the `port` of /metrics, /livez, /readyz and /debug/orrery; 0: none")
+	flags.StringVar(&o.address, "bind-address", "127.0.0.1",
+		"the `address` on which metrics, health and the state of every gear are served; every client that can "+
+			"reach it can read the names of namespaces")
+	flags.IntVar(&o.port, "metrics-port", defaultMetricsPort,
+		"the `port` of /metrics, /livez, /readyz and /debug/orrery; 0: none")
 	flags.BoolVar(&o.profiling, "profiling", false, "serve /debug/pprof as well")
 }
 
@@ -134,7 +138,8 @@ func (o *observerOptions) explicit() bool {
 
 // startRecorder starts to record what the gears do, for the flags --record and --view; nil
 // without them. stop must be called.
-func startRecorder(options *runOptions, logger *logs.Logger, stdout io.Writer) (recorder *trace.Recorder, stop func(), err error) {
+func startRecorder(options *runOptions, logger *logs.Logger,
+	stdout io.Writer) (recorder *trace.Recorder, stop func(), err error) {
 	if !options.view && !options.record.Wanted() {
 		return nil, func() {}, nil
 	}

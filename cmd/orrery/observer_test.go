@@ -44,7 +44,8 @@ func asked(port int, path string) string {
 func TestAPortThatIsTaken(t *testing.T) {
 	url := serve(t, &quietCluster{})
 	port := strconv.Itoa(takenPort(t))
-	code, _, stderr := orrery(t, "run", "--leader-elect=false", "--kubeconfig", writeKubeconfig(t, url, "{}"), "--metrics-port", port)
+	code, _, stderr := orrery(t, "run", "--leader-elect=false", "--kubeconfig", writeKubeconfig(t, url, "{}"),
+		"--metrics-port", port)
 	assert.Equal(t, 1, code)
 	assert.Equal(t, "orrery: cannot listen on 127.0.0.1:"+port+": address already in use; "+
 		"choose another --metrics-port or --bind-address, or --metrics-port 0 to serve nothing\n", stderr)
@@ -86,20 +87,25 @@ func TestHealthOfARun(t *testing.T) {
 	}))
 	port := freePort(t)
 	var stderr clustertest.Buffer
-	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"), "--metrics-port", strconv.Itoa(port), "--allow-second-controller")
+	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"), "--metrics-port",
+		strconv.Itoa(port), "--allow-second-controller")
 	said := func() string { return stderr.String() }
 	await(t, func() bool { return asked(port, "/livez") == "200 ok" }, said)
-	assert.Equal(t, "500 [+]ping ok\n[-]informer-sync failed: no informer has been started yet\n[+]shutdown ok\nreadyz check failed\n", asked(port, "/readyz"))
+	assert.Equal(t,
+		"500 [+]ping ok\n[-]informer-sync failed: no informer has been started yet\n[+]shutdown ok\nreadyz "+
+			"check failed\n", asked(port, "/readyz"))
 	close(answered)
 	await(t, func() bool {
-		return asked(port, "/readyz?verbose") == "200 [+]ping ok\n[+]informer-sync ok\n[+]shutdown ok\nreadyz check passed\n"
+		return asked(port,
+			"/readyz?verbose") == "200 [+]ping ok\n[+]informer-sync ok\n[+]shutdown ok\nreadyz check passed\n"
 	}, said)
 	assert.Contains(t, asked(port, "/metrics"), "\norrery_informer_synced{informer=\"namespaces\"} 1\n")
 	await(t, func() bool { // also without an election
 		return strings.Contains(asked(port, "/metrics"), "\nleader_election_master_status{name=\"orrery\"} 1\n")
 	}, said)
 	index := asked(port, "/")
-	for _, path := range []string{"--gears fast\n", "/metrics", "/livez", "/readyz", "/healthz", "/debug/orrery", "gear=fifo", "gear=controller"} {
+	for _, path := range []string{"--gears fast\n", "/metrics", "/livez", "/readyz", "/healthz", "/debug/orrery",
+		"gear=fifo", "gear=controller"} {
 		assert.Contains(t, index, path)
 	}
 	assert.NotContains(t, index, "pprof")

@@ -53,28 +53,46 @@ type runOptions struct {
 func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	o.cluster.addTo(flags)
 	flags.StringSliceVar(&o.controllers, "controllers", everyController, controllersUsage("the controllers to run"))
-	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "work on namespaces whose names match one of these `patterns`, such as 'team-*,-team-x': * stands for any characters, ? for one, - in front excludes; all others are neither changed nor reported; default: all")
-	flags.IntVar(&o.each.Workers, "concurrent-namespace-syncs", 10, "how many namespaces are processed at the same time")
-	flags.DurationVar(&o.each.SyncPeriod, "namespace-sync-period", 5*time.Minute, "how often each namespace is processed again without a change")
-	flags.DurationVar(&o.each.GracePeriod, "namespace-deletion-grace-period", 5*time.Second, "how long to wait after the deletion of a namespace before its content is deleted, so that every API server has seen the deletion")
-	flags.IntVar(&o.each.TypeConcurrency, "concurrent-resource-types", 32, "how many resource types of one namespace are deleted at the same time; pods always go first, and alone")
-	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for work in progress")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and log what would be deleted; namespaces are examined immediately, without their grace period")
-	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook,deltafifo=inorder; the gears are "+strings.Join(gears.Names(), " "))
+	flags.StringSliceVar(&o.namespaces, "namespaces", nil,
+		"work on namespaces whose names match one of these `patterns`, such as 'team-*,-team-x': * stands for any "+
+			"characters, ? for one, - in front excludes; all others are neither changed nor reported; default: all")
+	flags.IntVar(&o.each.Workers, "concurrent-namespace-syncs", 10,
+		"how many namespaces are processed at the same time")
+	flags.DurationVar(&o.each.SyncPeriod, "namespace-sync-period", 5*time.Minute,
+		"how often each namespace is processed again without a change")
+	flags.DurationVar(&o.each.GracePeriod, "namespace-deletion-grace-period", 5*time.Second,
+		"how long to wait after the deletion of a namespace before its content is deleted, so that every API "+
+			"server has seen the deletion")
+	flags.IntVar(&o.each.TypeConcurrency, "concurrent-resource-types", 32,
+		"how many resource types of one namespace are deleted at the same time; pods always go first, and alone")
+	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second,
+		"how long the first Ctrl-C waits for work in progress")
+	flags.BoolVar(&o.dryRun, "dry-run", false,
+		"write nothing, and log what would be deleted; namespaces are examined immediately, without their grace period")
+	flags.Var(&o.gears, "gears",
+		"the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook,deltafifo=inorder; "+
+			"the gears are "+strings.Join(gears.Names(), " "))
 
-	flags.Float32Var(&o.qps, "kube-api-qps", 20, "requests per second to the API server; the namespace controller takes 20 times this, as in kube-controller-manager; negative: no limit")
-	flags.IntVar(&o.burst, "kube-api-burst", 30, "how many requests may be sent at once after a pause; the namespace controller takes 100 times this")
+	flags.Float32Var(&o.qps, "kube-api-qps", 20,
+		"requests per second to the API server; the namespace controller takes 20 times this, as in "+
+			"kube-controller-manager; negative: no limit")
+	flags.IntVar(&o.burst, "kube-api-burst", 30,
+		"how many requests may be sent at once after a pause; the namespace controller takes 100 times this")
 	transports := []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket}
-	program.WordVar(flags, &o.watchTransport, "watch-transport", "", "watch transport", transports, "transport of watches; http is chunked")
+	program.WordVar(flags, &o.watchTransport, "watch-transport", "", "watch transport", transports,
+		"transport of watches; http is chunked")
 
 	o.election.addTo(flags)
 	flags.BoolVar(&o.allowSecond, "allow-second-controller", false,
 		"start even if another controller of the same kind is active, such as that of kube-controller-manager")
 	o.observer.addTo(flags)
 	o.record.AddTo(flags)
-	flags.BoolVar(&o.view, "view", false, "show what every gear does in the browser, on the loopback interface, read-only; a pod is reached by kubectl port-forward")
+	flags.BoolVar(&o.view, "view", false,
+		"show what every gear does in the browser, on the loopback interface, read-only; a pod is reached by "+
+			"kubectl port-forward")
 	o.page.AddTo(flags)
-	flags.BoolVar(&o.events, "events", true, "record Kubernetes Events; without the right to create Events, none are recorded")
+	flags.BoolVar(&o.events, "events", true,
+		"record Kubernetes Events; without the right to create Events, none are recorded")
 
 	flags.StringVar(&o.logFormat, "log-format", string(logs.Text), "text or json")
 	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 passes and retries, 2 requests and watches")

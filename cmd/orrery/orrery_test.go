@@ -155,7 +155,8 @@ func refusing(code int, reason api.StatusReason) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
-		status := api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code, Reason: reason, Message: "said the server"}
+		status := api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code,
+			Reason: reason, Message: "said the server"}
 		_ = json.NewEncoder(w).Encode(status)
 	}
 }
@@ -256,7 +257,8 @@ func lastLine(text string) string {
 // With it, a run with --leader-elect, the default, never begins to work. The role that the
 // message recommends must be enough.
 func TestTheAdviceForAForbiddenRequestIsARoleThatIsEnough(t *testing.T) {
-	forbidden := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 403, Reason: api.ReasonForbidden, Message: "no"})
+	forbidden := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 403, Reason: api.ReasonForbidden,
+		Message: "no"})
 	sentence := explain(&startError{doing: "listing namespaces", server: "https://k", err: forbidden})
 	assert.Contains(t, sentence, "orrery rbac")
 	assert.NotContains(t, sentence, "system:controller:")
@@ -265,7 +267,8 @@ func TestTheAdviceForAForbiddenRequestIsARoleThatIsEnough(t *testing.T) {
 	require.Zero(t, code)
 	assert.Contains(t, manifests, "leases")
 	leases := 0
-	for _, right := range rbac.Rights(rbac.Config{LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery"}) {
+	for _, right := range rbac.Rights(rbac.Config{LeaderElection: true, LeaseNamespace: "kube-system",
+		LeaseName: "orrery"}) {
 		if right.Rule.Resources[0] == "leases" {
 			leases++
 			assert.Contains(t, manifests, right.Rule.Verbs[0])
@@ -276,7 +279,8 @@ func TestTheAdviceForAForbiddenRequestIsARoleThatIsEnough(t *testing.T) {
 
 // The advice continues the sentence of the error, which may end with a full stop.
 func TestTheAdviceContinuesTheSentence(t *testing.T) {
-	busy := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 429, Message: "Too many requests, please try again later."})
+	busy := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 429,
+		Message: "Too many requests, please try again later."})
 	assert.Equal(t, "listing namespaces at https://k failed: Too many requests, please try again later; "+
 		"the server rejects requests for now: check \"kubectl get --raw /readyz?verbose\" and start again",
 		explain(&startError{doing: "listing namespaces", server: "https://k", err: busy}))

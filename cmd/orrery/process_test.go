@@ -33,7 +33,8 @@ func TestWhatIsCutShortAtTheEndIsLeft(t *testing.T) {
 		err  error
 		line string
 	}{
-		time.Second: {[]string{"slow default/a"}, program.Exit(1), "WARN  --shutdown-timeout has passed, some work is unfinished left=[\"slow default/a\"]\n"},
+		time.Second: {[]string{"slow default/a"}, program.Exit(1),
+			"WARN  --shutdown-timeout has passed, some work is unfinished left=[\"slow default/a\"]\n"},
 		time.Minute: {line: "INFO  stopped\n"},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -105,11 +105,16 @@ const (
 )
 
 func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
-	program.WordVar(flags, &o.purpose, "for", "", "command", []string{forRun, forWhy}, "the command that needs the rights; the flags about controllers, leader election and Events are for run")
-	program.WordVar(flags, &o.without, "without", "", "type", []string{withoutNothing, withoutSecrets}, "with --for why: name the types that may be listed, without this one; custom types need --group")
-	flags.StringSliceVar(&o.groups, "group", nil, "with --without: a `group` of custom types that may be listed as well; may be repeated")
-	flags.StringVar(&o.serviceAccount, "service-account", defaultServiceAccount, "the service account that gets the rights, as `namespace/name`")
-	flags.StringVar(&o.user, "user", "", "the user that gets the rights instead of a service account, by the `name` that the API server knows")
+	program.WordVar(flags, &o.purpose, "for", "", "command", []string{forRun, forWhy},
+		"the command that needs the rights; the flags about controllers, leader election and Events are for run")
+	program.WordVar(flags, &o.without, "without", "", "type", []string{withoutNothing, withoutSecrets},
+		"with --for why: name the types that may be listed, without this one; custom types need --group")
+	flags.StringSliceVar(&o.groups, "group", nil,
+		"with --without: a `group` of custom types that may be listed as well; may be repeated")
+	flags.StringVar(&o.serviceAccount, "service-account", defaultServiceAccount,
+		"the service account that gets the rights, as `namespace/name`")
+	flags.StringVar(&o.user, "user", "",
+		"the user that gets the rights instead of a service account, by the `name` that the API server knows")
 	flags.StringSliceVar(&o.run.controllers, "controllers", everyController, controllersUsage("the controllers to run"))
 	flags.BoolVar(&o.run.dryRun, "dry-run", false, "the rights for a run with --dry-run, which only reads")
 	flags.BoolVar(&o.run.election.elect, "leader-elect", true, "include the rights to the Lease")
@@ -189,7 +194,8 @@ func reportMissingRights(ctx context.Context, client *restclient.Client, options
 			words = append(words, inSentence(right))
 		}
 		logger.Warn().Str("missing", strings.Join(words, "; ")).
-			Msg("this user lacks rights, requests that need them will fail; \"orrery rbac\", with the flags of this run, prints them")
+			Msg("this user lacks rights, requests that need them will fail; \"orrery rbac\", with the flags of " +
+				"this run, prints them")
 	}
 }
 

@@ -37,14 +37,20 @@ func TestRBACFlags(t *testing.T) {
 		has     []string
 		without []string
 	}{
-		{nil, []string{"kind: ServiceAccount", "namespace: kube-system", "leases", "deletecollection", "namespace: default"}, []string{"kind: User"}},
-		{[]string{"--user", "jane"}, []string{"kind: User", "name: jane", "name: orrery-jane\n"}, []string{"kind: ServiceAccount", "\n  name: orrery\n"}},
+		{nil, []string{"kind: ServiceAccount", "namespace: kube-system", "leases", "deletecollection",
+			"namespace: default"}, []string{"kind: User"}},
+		{[]string{"--user", "jane"}, []string{"kind: User", "name: jane", "name: orrery-jane\n"},
+			[]string{"kind: ServiceAccount", "\n  name: orrery\n"}},
 		{[]string{"--user", "https://issuer/x%y"}, []string{"name: orrery-https:--issuer-x-y\n"}, nil},
-		{[]string{"--service-account", "tools/janitor"}, []string{"name: janitor", "namespace: tools", "name: orrery-tools-janitor-leader-election\n"}, []string{"\n  name: orrery\n"}},
-		{[]string{"--dry-run"}, []string{"verbs: [list]", "name: orrery-dry-run\n"}, []string{"update", "create", "delete", "leases"}},
-		{[]string{"--leader-elect=false"}, []string{"events"}, []string{"leases", "kind: Role\nmetadata:\n  name: orrery-leader-election"}},
+		{[]string{"--service-account", "tools/janitor"}, []string{"name: janitor", "namespace: tools",
+			"name: orrery-tools-janitor-leader-election\n"}, []string{"\n  name: orrery\n"}},
+		{[]string{"--dry-run"}, []string{"verbs: [list]", "name: orrery-dry-run\n"},
+			[]string{"update", "create", "delete", "leases"}},
+		{[]string{"--leader-elect=false"}, []string{"events"},
+			[]string{"leases", "kind: Role\nmetadata:\n  name: orrery-leader-election"}},
 		{[]string{"--events=false"}, []string{"leases"}, []string{"events"}},
-		{[]string{"--leader-elect-resource-name", "mine", "--leader-elect-resource-namespace", "there"}, []string{"resourceNames: [mine]", "namespace: there"}, nil},
+		{[]string{"--leader-elect-resource-name", "mine", "--leader-elect-resource-namespace", "there"},
+			[]string{"resourceNames: [mine]", "namespace: there"}, nil},
 		{[]string{"--controllers", "replicaset"}, []string{"replicasets/status",
 			"Events in the namespace of their object"}, []string{"namespaces", "deletecollection", "orrery-events"}},
 		{[]string{"--controllers", "*,replicaset"}, []string{"replicasets/status", "deletecollection"},
@@ -92,7 +98,8 @@ func TestARunSaysWhichRightsItLacks(t *testing.T) {
 	r.end()
 	said := r.stderr.String()
 	assert.Equal(t, 1, strings.Count(said, "this user lacks rights"), said)
-	assert.Contains(t, said, `missing="delete, deletecollection everything (namespace-controller, replicaset-controller); create, patch events (Events); `)
+	assert.Contains(t, said,
+		`missing="delete, deletecollection everything (namespace-controller, replicaset-controller); create, patch events (Events); `)
 	assert.Contains(t, said, "WARN")
 
 	r = startReplica(t, builtIn(t))
@@ -103,11 +110,14 @@ func TestARunSaysWhichRightsItLacks(t *testing.T) {
 
 func TestRightsInASentence(t *testing.T) {
 	for want, right := range map[string]rbac.Right{
-		"get, watch namespaces (a, b)":       {Rule: rbac.Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "watch"}}, For: []string{"b", "a", "b"}},
-		"update replicasets.apps/status (a)": {Rule: rbac.Rule{APIGroups: []string{"apps"}, Resources: []string{"replicasets/status"}, Verbs: []string{"update"}}, For: []string{"a"}},
+		"get, watch namespaces (a, b)": {Rule: rbac.Rule{APIGroups: []string{""},
+			Resources: []string{"namespaces"}, Verbs: []string{"get", "watch"}}, For: []string{"b", "a", "b"}},
+		"update replicasets.apps/status (a)": {Rule: rbac.Rule{APIGroups: []string{"apps"},
+			Resources: []string{"replicasets/status"}, Verbs: []string{"update"}}, For: []string{"a"}},
 		"get leases.coordination.k8s.io orrery in kube-system (leader election)": {
 			Namespace: "kube-system", For: []string{"leader election"},
-			Rule: rbac.Rule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, ResourceNames: []string{"orrery"}, Verbs: []string{"get"}},
+			Rule: rbac.Rule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"},
+				ResourceNames: []string{"orrery"}, Verbs: []string{"get"}},
 		},
 	} {
 		assert.Equal(t, want, inSentence(right))

@@ -48,14 +48,17 @@ func (c *quietCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/version":
 		_, _ = io.WriteString(w, `{"gitVersion":"v1.36.3"}`)
 	case r.URL.Path == "/api":
-		_, _ = io.WriteString(w, `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":""},"versions":[
+		_, _ = io.WriteString(w,
+			`{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":""},"versions":[
 			{"version":"v1","freshness":"Current","resources":[{"resource":"namespaces","scope":"Cluster","responseKind":{"version":"v1","kind":"Namespace"},"verbs":["list","watch"]}]}]}]}`)
 	case r.URL.Path == "/api/v1":
-		_, _ = io.WriteString(w, `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"namespaces","kind":"Namespace","verbs":["list","watch"]}]}`)
+		_, _ = io.WriteString(w,
+			`{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"namespaces","kind":"Namespace","verbs":["list","watch"]}]}`)
 	case r.URL.Path == "/apis":
 		_, _ = io.WriteString(w, `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[]}`)
 	case r.URL.Query().Get("watch") == "":
-		_ = json.NewEncoder(w).Encode(api.List[*api.Namespace]{TypeMeta: api.TypeMeta{Kind: "NamespaceList", APIVersion: "v1"}, ListMeta: api.ListMeta{ResourceVersion: "1"}})
+		_ = json.NewEncoder(w).Encode(api.List[*api.Namespace]{TypeMeta: api.TypeMeta{Kind: "NamespaceList",
+			APIVersion: "v1"}, ListMeta: api.ListMeta{ResourceVersion: "1"}})
 	case r.URL.Query().Get("sendInitialEvents") != "":
 		refusing(422, api.ReasonInvalid)(w, r)
 	default:
@@ -150,7 +153,8 @@ func TestRunEndsWellWhenItIsStopped(t *testing.T) {
 	stop, ended := startWatching(t, &stderr)
 	// The informer runs before the controller works. A controller that has not begun has nothing
 	// to finish.
-	require.Eventually(t, func() bool { return strings.Contains(stderr.String(), "controller started") }, 10*time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(stderr.String(), "controller started") },
+		10*time.Minute, time.Millisecond)
 	stop()
 	require.NoError(t, <-ended)
 	assert.Equal(t, 1, strings.Count(stderr.String(), "stopping: "))

@@ -18,9 +18,11 @@ type secondControllerError struct {
 
 func (e *secondControllerError) Error() string {
 	if e.evidence.Verdict == cluster.Possible {
-		return fmt.Sprintf("this cluster may have an active %s: %s; %s; if it is off, start with --allow-second-controller", inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
+		return fmt.Sprintf("this cluster may have an active %s: %s; %s; if it is off, start with "+
+			"--allow-second-controller", inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
 	}
-	return fmt.Sprintf("this cluster has an active %s: %s; %s, or start with --allow-second-controller", inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
+	return fmt.Sprintf("this cluster has an active %s: %s; %s, or start with --allow-second-controller",
+		inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
 }
 
 // inWords returns the name of a controller in a sentence: "namespace controller".

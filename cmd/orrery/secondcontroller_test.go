@@ -34,7 +34,8 @@ func crowdedCluster(t *testing.T, shown <-chan struct{}) (path string, looks *at
 			case <-shown:
 				looks.Add(1)
 				w.Header().Set("Content-Type", "application/json")
-				fmt.Fprint(w, `{"items":[{"metadata":{"name":"m"},"spec":{"containers":[{"command":["kube-controller-manager"]}]},
+				fmt.Fprint(w,
+					`{"items":[{"metadata":{"name":"m"},"spec":{"containers":[{"command":["kube-controller-manager"]}]},
 					"status":{"conditions":[{"type":"Ready","status":"True"}]}}]}`)
 			default:
 				refusing(http.StatusForbidden, api.ReasonForbidden)(w, r)
@@ -52,7 +53,8 @@ func TestNoReplicaWorksAfterOneThatHasRefused(t *testing.T) {
 	shown := make(chan struct{})
 	path, looks := crowdedCluster(t, shown)
 	held := holdLease(t, path, "orrery", "a replica that has not worked")
-	replicas := []*replica{startReplica(t, path, "--allow-second-controller=false"), startReplica(t, path, "--allow-second-controller=false")}
+	replicas := []*replica{startReplica(t, path, "--allow-second-controller=false"),
+		startReplica(t, path, "--allow-second-controller=false")}
 	for _, r := range replicas {
 		r.await("standing by")
 	}
@@ -90,7 +92,8 @@ func TestAReplicaThatCannotSeeAnotherControllerWarns(t *testing.T) {
 	path, _ := crowdedCluster(t, nil)
 	r := startReplica(t, path, "--allow-second-controller=false")
 	r.await("controller started")
-	assert.Contains(t, r.stderr.String(), "WARN  cannot determine whether another controller of this kind is active, continuing")
+	assert.Contains(t, r.stderr.String(),
+		"WARN  cannot determine whether another controller of this kind is active, continuing")
 	r.end()
 }
 

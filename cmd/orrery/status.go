@@ -77,7 +77,8 @@ Exit codes:
 func (o *statusOptions) addTo(flags *pflag.FlagSet) {
 	o.cluster.addTo(flags)
 	o.lease.addTo(flags)
-	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputText, outputJSON}, "form of the output")
+	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputText, outputJSON},
+		"form of the output")
 }
 
 func (o *statusOptions) check() error {

@@ -19,7 +19,8 @@ import (
 func TestRunWithTheView(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { // the last one
-		await(t, func() bool { return goleak.Find(before) == nil }, func() string { return goleak.Find(before).Error() })
+		await(t, func() bool { return goleak.Find(before) == nil },
+			func() string { return goleak.Find(before).Error() })
 	})
 	kubeconfig := builtIn(t)
 	client := clientOf(t, kubeconfig)
@@ -63,7 +64,8 @@ func TestRunWithTheView(t *testing.T) {
 			stop() // as Ctrl-C does
 		}
 	}
-	for _, name := range []string{"deltafifo.popped", "queue.got", "nsctl.passStarted", "nsctl.finalized", "nsctl.gone"} {
+	for _, name := range []string{"deltafifo.popped", "queue.got", "nsctl.passStarted", "nsctl.finalized",
+		"nsctl.gone"} {
 		assert.True(t, seen[name], "%s of the namespace", name)
 	}
 	require.NoError(t, <-ended, said())

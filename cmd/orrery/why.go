@@ -103,17 +103,24 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.output, "output", "o", "output format",
 		[]string{outputText, outputWide, outputJSON, outputYAML},
 		"form of the report; wide has the requests of the evidence")
-	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "every terminating namespace, one row each; each type is listed once for all of them")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone, or with -A until none is terminating")
+	flags.BoolVarP(&o.all, "all-namespaces", "A", false,
+		"every terminating namespace, one row each; each type is listed once for all of them")
+	flags.BoolVarP(&o.watch, "watch", "w", false,
+		"print a line for each change, until the namespace is gone, or with -A until none is terminating")
 	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")
-	flags.BoolVar(&o.noWait, "no-wait", false, "take only one sample, which proves nothing: every cause is then possible, and only a wait is proven")
+	flags.BoolVar(&o.noWait, "no-wait", false,
+		"take only one sample, which proves nothing: every cause is then possible, and only a wait is proven")
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
-	flags.StringVar(&o.save, "save", "", "save the evidence in this `file`, which only its owner can read; it has names, images, commands, nodes, webhook rules, RBAC subjects and error messages, but no Secrets: look through it before you share it")
+	flags.StringVar(&o.save, "save", "",
+		"save the evidence in this `file`, which only its owner can read; it has names, images, commands, nodes, "+
+			"webhook rules, RBAC subjects and error messages, but no Secrets: look through it before you share it")
 	flags.StringVar(&o.from, "from", "", "examine the evidence in this `file` instead of a cluster")
 	flags.BoolVar(&o.fix, "fix", false, "also print the commands of each remedy; nothing is written")
-	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout, "how long the examination may take; the report names what was not read by then")
-	flags.IntVar(&o.maxRequests, "max-requests", 0, fmt.Sprintf("how many requests may be sent (default %d, with -A %d more for each namespace)",
-		collect.DefaultMaxRequests, collect.RequestsEach))
+	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout,
+		"how long the examination may take; the report names what was not read by then")
+	flags.IntVar(&o.maxRequests, "max-requests", 0,
+		fmt.Sprintf("how many requests may be sent (default %d, with -A %d more for each namespace)",
+			collect.DefaultMaxRequests, collect.RequestsEach))
 	o.where.addTo(flags)
 }
 
@@ -139,7 +146,8 @@ func (o *whyOptions) check(args []string) error {
 	case o.from == "" && len(args) == 0:
 		return errors.New("give the name of a namespace, or -A")
 	case len(args) > 0 && !why.IsNamespaceName(args[0]):
-		return fmt.Errorf("%q is not the name of a namespace: it has lower-case letters, digits and \"-\", at most 63", args[0])
+		return fmt.Errorf("%q is not the name of a namespace: it has lower-case letters, digits and \"-\", at most 63",
+			args[0])
 	}
 	switch {
 	case o.interval <= 0:
@@ -212,8 +220,9 @@ func (o *whyOptions) collect(
 		return nil, stopped
 	}
 	if o.all && api.IsForbidden(err) {
-		return nil, fmt.Errorf("listing the namespaces is refused: %w; \"orrery rbac --for why --user NAME\" prints the "+
-			"role that it needs", err)
+		return nil,
+			fmt.Errorf("listing the namespaces is refused: %w; \"orrery rbac --for why --user NAME\" prints the "+
+				"role that it needs", err)
 	}
 	if err != nil {
 		return nil, &startError{doing: doing, server: client.Config().Host, err: err}
@@ -262,7 +271,8 @@ func (o *whyOptions) print(stdout io.Writer, reports why.Reports) error {
 		return err
 	}
 	if o.from != "" && o.cluster() == "" {
-		if _, err := fmt.Fprintln(stdout, "\nWithout --context, these commands act on your default cluster."); err != nil {
+		if _, err := fmt.Fprintln(stdout,
+			"\nWithout --context, these commands act on your default cluster."); err != nil {
 			return err
 		}
 	}

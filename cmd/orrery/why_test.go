@@ -41,7 +41,8 @@ func TestWhyOfANamespaceThatIsNotStuck(t *testing.T) {
 func stuck() why.Evidence {
 	deleted := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	e := why.Evidence{Name: "shop", At: deleted.Add(time.Hour), Namespace: &why.Namespace{
-		UID: "u", ResourceVersion: "7", Deleted: deleted, SpecFinalizers: []string{"example.com/x"}, Request: "GET /api/v1/namespaces/shop",
+		UID: "u", ResourceVersion: "7", Deleted: deleted, SpecFinalizers: []string{"example.com/x"},
+		Request: "GET /api/v1/namespaces/shop",
 	}}
 	e.Second = &why.Sample{At: e.At.Add(10 * time.Second), Namespace: e.Namespace}
 	return e

@@ -38,7 +38,8 @@ func holds(conditions ...string) []api.NamespaceCondition {
 		{Type: api.NamespaceDeletionDiscoveryFailure, Reason: "DiscoveryFailed", Message: "a group is down"},
 		{Type: api.NamespaceDeletionContentFailure, Reason: "ContentDeletionFailed", Message: "secrets are forbidden"},
 		{Type: api.NamespaceContentRemaining, Reason: "SomeResourcesRemain", Message: "pods. has 1 resource instances"},
-		{Type: api.NamespaceFinalizersRemaining, Reason: "SomeFinalizersRemain", Message: "example.com/hold in 1 resource instances"},
+		{Type: api.NamespaceFinalizersRemaining, Reason: "SomeFinalizersRemain",
+			Message: "example.com/hold in 1 resource instances"},
 		{Type: "Strange", Reason: "Strange", Message: "of another controller"},
 	}
 	for i := range all {
@@ -61,8 +62,11 @@ func TestTheOutcomeOfADeletionIsRecorded(t *testing.T) {
 		trace.Finalized("blue", nil)
 		trace.Enqueued(deleted("blue", "1"), 0) // its last update arrives late
 		stored := s.events("default")
-		assert.Equal(t, []string{"blue Normal NamespaceDeleted x1: Emptied and finalized within 6.2s, in 1 pass of this process"}, lines(stored))
-		assert.Equal(t, api.ObjectReference{Kind: "Namespace", APIVersion: "v1", Name: "blue", UID: "1", ResourceVersion: "7"}, stored[0].InvolvedObject)
+		assert.Equal(t,
+			[]string{"blue Normal NamespaceDeleted x1: Emptied and finalized within 6.2s, in 1 pass of this process"},
+			lines(stored))
+		assert.Equal(t, api.ObjectReference{Kind: "Namespace", APIVersion: "v1", Name: "blue", UID: "1",
+			ResourceVersion: "7"}, stored[0].InvolvedObject)
 	})
 }
 
@@ -76,7 +80,9 @@ func TestADeletionThatIsObservedLate(t *testing.T) {
 		trace.Enqueued(namespace, 0)
 		pass(trace, "blue")
 		trace.Finalized("blue", nil)
-		assert.Equal(t, []string{"blue Normal NamespaceDeleted x1: Emptied and finalized within 14m0s, in 1 pass of this process"}, lines(s.events("default")))
+		assert.Equal(t,
+			[]string{"blue Normal NamespaceDeleted x1: Emptied and finalized within 14m0s, in 1 pass of this process"},
+			lines(s.events("default")))
 	})
 }
 
@@ -103,7 +109,8 @@ func TestAnObstacleIsReportedOnce(t *testing.T) {
 		trace.Finalized("blue", nil)
 		assert.Equal(t, []string{
 			"blue Normal NamespaceContentRemaining x1: pods. has 1 resource instances",
-			"blue Warning NamespaceDeletionBlocked x1: pods. has 1 resource instances; example.com/hold in 1 resource instances",
+			"blue Warning NamespaceDeletionBlocked x1: pods. has 1 resource instances; example.com/hold in 1 " +
+				"resource instances",
 			"blue Warning NamespaceDeletionBlocked x2: secrets are forbidden",
 			"blue Normal NamespaceDeleted x1: Emptied and finalized within 2m20s, in 14 passes of this process",
 		}, lines(s.events("default")))
@@ -115,11 +122,14 @@ func TestRefusedFinalizeIsReported(t *testing.T) {
 		trace := events.Deletions(s.recorder)
 		trace.Enqueued(deleted("blue", "1"), 0)
 		for range 3 {
-			trace.Finalized("blue", fmt.Errorf("finalizing: %w", api.NewStatusError(api.Status{Code: 403, Message: "a webhook says no"})))
+			trace.Finalized("blue", fmt.Errorf("finalizing: %w",
+				api.NewStatusError(api.Status{Code: 403, Message: "a webhook says no"})))
 			trace.Finalized("blue", errors.New("the connection broke off"))
 			trace.Finalized("blue", api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}))
 		}
-		assert.Equal(t, []string{"blue Warning NamespaceFinalizingFailed x1: The namespace is empty, but it cannot be finalized: a webhook says no"},
+		assert.Equal(t,
+			[]string{"blue Warning NamespaceFinalizingFailed x1: The namespace is empty, but it cannot be " +
+				"finalized: a webhook says no"},
 			lines(s.events("default")))
 	})
 }

@@ -35,7 +35,8 @@ func inBubble(t *testing.T, play func(s *stage)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{Cluster: clustertest.New(t), t: t}
 		s.client = s.Client()
-		s.recorder = events.Start(events.Config{Client: s.client, Component: "test", Instance: "host-1", Trace: s.trace()})
+		s.recorder = events.Start(events.Config{Client: s.client, Component: "test", Instance: "host-1",
+			Trace: s.trace()})
 		defer s.recorder.Stop(time.Minute)
 		play(s)
 	})
@@ -75,14 +76,16 @@ func (s *stage) note(name, reason, message string) {
 }
 
 func about(name string) api.ObjectReference {
-	return api.ObjectReference{Kind: "Namespace", APIVersion: "v1", Name: name, UID: "uid-of-" + name, ResourceVersion: "7"}
+	return api.ObjectReference{Kind: "Namespace", APIVersion: "v1", Name: name, UID: "uid-of-" + name,
+		ResourceVersion: "7"}
 }
 
 // events returns the Events in a namespace, oldest first.
 func (s *stage) events(namespace string) []*api.Event {
 	s.t.Helper()
 	synctest.Wait()
-	list, err := restclient.Typed[*api.Event](s.client, api.EventsResource, namespace).List(context.Background(), api.ListOptions{})
+	list, err := restclient.Typed[*api.Event](s.client, api.EventsResource, namespace).List(context.Background(),
+		api.ListOptions{})
 	require.NoError(s.t, err)
 	slices.SortFunc(list.Items, func(a, b *api.Event) int { return strings.Compare(a.Name, b.Name) })
 	return list.Items

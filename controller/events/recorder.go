@@ -142,7 +142,8 @@ func (r *Recorder) nameFor(object string, now time.Time) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastName = max(now.UnixNano(), r.lastName+1)
-	return fmt.Sprintf("%s.%s", strings.TrimRight(object[:min(len(object), longestName)], ".-"), strconv.FormatInt(r.lastName, 16))
+	return fmt.Sprintf("%s.%s", strings.TrimRight(object[:min(len(object), longestName)], ".-"),
+		strconv.FormatInt(r.lastName, 16))
 }
 
 // shortened truncates a message that is too long, at a character boundary.

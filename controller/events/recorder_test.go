@@ -33,7 +33,8 @@ func TestAnEventNamesItsObject(t *testing.T) {
 			[]any{e.Type, e.Reason, e.Message, e.Count, e.ReportingController, e.ReportingInstance})
 		assert.True(t, e.FirstTimestamp.Equal(now.Time) && e.LastTimestamp.Equal(now.Time) && e.EventTime.IsZero())
 
-		lease := api.ObjectReference{Kind: "Lease", APIVersion: "coordination.k8s.io/v1", Namespace: "kube-system", Name: "orrery"}
+		lease := api.ObjectReference{Kind: "Lease", APIVersion: "coordination.k8s.io/v1", Namespace: "kube-system",
+			Name: "orrery"}
 		s.recorder.Event(context.Background(), lease, api.EventNormal, "LeaderElection", "a became leader")
 		assert.Len(t, s.events("kube-system"), 1, "an Event is in the namespace of its object")
 	})
@@ -132,7 +133,8 @@ func TestTerminatingNamespacesTakeNone(t *testing.T) {
 		s.Must("POST", "/api/v1/namespaces", `{"metadata":{"name":"going"}}`)
 		s.Must("DELETE", "/api/v1/namespaces/going", "")
 		for range 2 {
-			s.recorder.Event(context.Background(), api.ObjectReference{Kind: "Pod", Namespace: "going", Name: "p"}, api.EventNormal, "R", "m")
+			s.recorder.Event(context.Background(), api.ObjectReference{Kind: "Pod", Namespace: "going", Name: "p"},
+				api.EventNormal, "R", "m")
 		}
 		assert.Equal(t, []string{"dropped m: refused", "dropped m: refused"}, s.hooks())
 	})
@@ -150,7 +152,8 @@ func TestAServerThatIsAwayIsTriedAgain(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		stored := s.events("default")
 		require.Len(t, stored, 2)
-		assert.Equal(t, time.Minute, time.Since(stored[0].LastTimestamp.Time).Truncate(time.Minute), "the time of the event, not of the request")
+		assert.Equal(t, time.Minute, time.Since(stored[0].LastTimestamp.Time).Truncate(time.Minute),
+			"the time of the event, not of the request")
 		reported := s.hooks()
 		assert.Equal(t, []string{"recorded first", "recorded second"}, reported[len(reported)-2:])
 
@@ -175,7 +178,8 @@ func TestEventsBeyondTheQueueAreDropped(t *testing.T) {
 		assert.Zero(t, time.Since(began))
 		synctest.Wait()
 		snapshot := s.recorder.Snapshot()
-		assert.EqualValues(t, 1500, snapshot.Dropped[events.DropQueueFull]+int64(snapshot.Waiting)+1, "one is being sent")
+		assert.EqualValues(t, 1500, snapshot.Dropped[events.DropQueueFull]+int64(snapshot.Waiting)+1,
+			"one is being sent")
 		assert.GreaterOrEqual(t, snapshot.Waiting, 999)
 		began = time.Now()
 		s.recorder.Stop(2 * time.Second)
@@ -249,7 +253,10 @@ func TestRequestsKeepTheirOrigin(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var origins []string
 		client := s.Client(func(c *restclient.Config) {
-			c.Trace = &restclient.Trace{RequestStart: func(i restclient.RequestInfo) { origins = append(origins, i.Origin) }}
+			c.Trace = &restclient.Trace{RequestStart: func(i restclient.RequestInfo) {
+				origins = append(origins,
+					i.Origin)
+			}}
 		})
 		recorder := events.Start(events.Config{Client: client, Component: "test"})
 		ctx, cancel := context.WithCancel(restclient.WithOrigin(context.Background(), "pass-1"))
@@ -264,6 +271,7 @@ func TestWireFormat(t *testing.T) {
 	at := api.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC))
 	text, err := json.Marshal(&api.Event{Type: api.EventNormal, FirstTimestamp: at, Count: 1})
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"metadata":{},"involvedObject":{},"type":"Normal","firstTimestamp":"2026-01-02T03:04:05Z","count":1,
+	assert.JSONEq(t,
+		`{"metadata":{},"involvedObject":{},"type":"Normal","firstTimestamp":"2026-01-02T03:04:05Z","count":1,
 		"eventTime":null,"reportingComponent":"","reportingInstance":""}`, string(text))
 }

@@ -59,7 +59,8 @@ type counters struct {
 func (r *Recorder) Snapshot() Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := Snapshot{Waiting: len(r.waiting), Created: r.counters.created, Counted: r.counters.counted, Dropped: map[Drop]int64{}}
+	s := Snapshot{Waiting: len(r.waiting), Created: r.counters.created, Counted: r.counters.counted,
+		Dropped: map[Drop]int64{}}
 	for _, why := range drops {
 		s.Dropped[why] = r.counters.dropped[why]
 	}

@@ -64,7 +64,9 @@ func Parse(text string) (Set, error) {
 		case !single && forms[gear] != nil:
 			return Set{}, fmt.Errorf("%s needs a form; its forms are %s", gear, strings.Join(forms[gear], ", "))
 		case !single:
-			return Set{}, fmt.Errorf("there is no set of gears %q; use fast, textbook, or single gears such as queue=textbook", part)
+			return Set{},
+				fmt.Errorf("there is no set of gears %q; use fast, textbook, or single gears such as queue=textbook",
+					part)
 		case forms[gear] == nil:
 			return Set{}, fmt.Errorf("there is no gear %q; the gears are %s", gear, strings.Join(Names(), ", "))
 		case !slices.Contains(forms[gear], form):
@@ -147,7 +149,8 @@ func Informer[T any](s Set) informer.Gears[T] {
 }
 
 // NewQueue returns the work queue of a controller.
-func (s Set) NewQueue(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+func (s Set) NewQueue(limiter queue.RateLimiter[string],
+	config queue.Config[string]) queue.ObservableInterface[string] {
 	if s.Form("queue") == Fast {
 		return queuefast.NewRateLimiting(limiter, config)
 	}

@@ -194,7 +194,8 @@ func (c *candidate) renewal(now moment) *api.Lease {
 	if c.lease == nil {
 		lease := &api.Lease{TypeMeta: api.TypeMeta{Kind: "Lease", APIVersion: "coordination.k8s.io/v1"}}
 		lease.Name, lease.Namespace = c.name, c.namespace
-		lease.Spec = api.LeaseSpec{HolderIdentity: c.identity, LeaseDurationSeconds: &seconds, AcquireTime: &stamp, RenewTime: &stamp, LeaseTransitions: &transitions}
+		lease.Spec = api.LeaseSpec{HolderIdentity: c.identity, LeaseDurationSeconds: &seconds, AcquireTime: &stamp,
+			RenewTime: &stamp, LeaseTransitions: &transitions}
 		return lease
 	}
 	lease := c.lease.DeepCopy()
@@ -204,7 +205,8 @@ func (c *candidate) renewal(now moment) *api.Lease {
 		transitions++
 		spec.AcquireTime = &stamp
 	}
-	spec.HolderIdentity, spec.LeaseDurationSeconds, spec.RenewTime, spec.LeaseTransitions = c.identity, &seconds, &stamp, &transitions
+	spec.HolderIdentity, spec.LeaseDurationSeconds, spec.RenewTime, spec.LeaseTransitions = c.identity, &seconds,
+		&stamp, &transitions
 	return lease
 }
 

@@ -82,7 +82,8 @@ func TestOneCandidateLeadsInTheEnd(t *testing.T) {
 		lease := w.lease
 		w.run(at + 10*time.Minute)
 		require.NotNil(t, w.lease)
-		require.NotEqual(t, lease.ResourceVersion, w.lease.ResourceVersion, "the Lease has not been written for ten minutes")
+		require.NotEqual(t, lease.ResourceVersion, w.lease.ResourceVersion,
+			"the Lease has not been written for ten minutes")
 	})
 }
 
@@ -234,7 +235,8 @@ func (a *actor) start() {
 	a.generation++
 	a.world.names++
 	a.working, a.giving = false, false
-	a.c = candidate{identity: fmt.Sprint("p", a.world.names), name: "orrery", namespace: "kube-system", timing: Timing{}.withDefaults()}
+	a.c = candidate{identity: fmt.Sprint("p", a.world.names), name: "orrery", namespace: "kube-system",
+		timing: Timing{}.withDefaults()}
 	a.soon(a.world.upTo(5*time.Second), a.try)
 	a.soon(a.world.upTo(100*time.Second), a.fate)
 }
@@ -408,7 +410,8 @@ func (a *actor) work() {
 	}
 	for _, other := range w.actors {
 		if other != a && other.working && other.local() < other.deadline {
-			w.violations = append(w.violations, fmt.Sprintf("at %v %s works and so does %s", w.now, a.c.identity, other.c.identity))
+			w.violations = append(w.violations, fmt.Sprintf("at %v %s works and so does %s", w.now, a.c.identity,
+				other.c.identity))
 		}
 	}
 }

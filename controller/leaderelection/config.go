@@ -131,10 +131,12 @@ func (t Timing) Check() error {
 	case t.LeaseDuration > longestLease:
 		return configError("--leader-elect-lease-duration must be at most %v, it is %v", longestLease, t.LeaseDuration)
 	case t.LeaseDuration <= t.RenewDeadline:
-		return configError("--leader-elect-lease-duration (%v) must be longer than --leader-elect-renew-deadline (%v): a leader has to stop before another one begins",
+		return configError("--leader-elect-lease-duration (%v) must be longer than --leader-elect-renew-deadline "+
+			"(%v): a leader has to stop before another one begins",
 			t.LeaseDuration, t.RenewDeadline)
 	case float64(t.RenewDeadline) <= jitterFactor*float64(t.RetryPeriod):
-		return configError("--leader-elect-renew-deadline (%v) must be longer than 1.2 times --leader-elect-retry-period (%v): a leader needs time for more than one attempt",
+		return configError("--leader-elect-renew-deadline (%v) must be longer than 1.2 times "+
+			"--leader-elect-retry-period (%v): a leader needs time for more than one attempt",
 			t.RenewDeadline, t.RetryPeriod)
 	}
 	return nil
@@ -151,7 +153,8 @@ func (t Timing) withDefaults() Timing {
 	for _, duration := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&t.LeaseDuration, DefaultLeaseDuration}, {&t.RenewDeadline, DefaultRenewDeadline}, {&t.RetryPeriod, DefaultRetryPeriod}} {
+	}{{&t.LeaseDuration, DefaultLeaseDuration}, {&t.RenewDeadline, DefaultRenewDeadline},
+		{&t.RetryPeriod, DefaultRetryPeriod}} {
 		if *duration.field == 0 {
 			*duration.field = duration.value
 		}
@@ -196,9 +199,11 @@ func (e *LostError) Error() string {
 	case e.Taken:
 		return fmt.Sprintf("leadership was lost: the holder was removed from the Lease %s", e.Lease)
 	case e.Err != nil:
-		return fmt.Sprintf("leadership was lost: the Lease %s could not be renewed for %v: %v", e.Lease, e.Deadline, e.Err)
+		return fmt.Sprintf("leadership was lost: the Lease %s could not be renewed for %v: %v", e.Lease,
+			e.Deadline, e.Err)
 	}
-	return fmt.Sprintf("leadership was lost: the Lease %s was not renewed for %v, this process was stopped or had no time", e.Lease, e.Deadline)
+	return fmt.Sprintf("leadership was lost: the Lease %s was not renewed for %v, this process was stopped "+
+		"or had no time", e.Lease, e.Deadline)
 }
 
 // Unwrap returns Err.

@@ -245,7 +245,8 @@ func (e *Elector) lostInTime() error {
 func (e *Elector) lostToOther() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return &LostError{Lease: e.lease(), Taken: true, Holder: e.candidate.record.holder, Deadline: e.config.Timing.RenewDeadline}
+	return &LostError{Lease: e.lease(), Taken: true, Holder: e.candidate.record.holder,
+		Deadline: e.config.Timing.RenewDeadline}
 }
 
 func (e *Elector) lease() string { return e.config.Namespace + "/" + e.config.Name }
@@ -301,7 +302,8 @@ func (e *Elector) Check(tolerance time.Duration) error {
 		return nil
 	}
 	if since := e.since(e.candidate.renewed); since > e.config.Timing.LeaseDuration+tolerance {
-		return fmt.Errorf("the Lease %s was renewed %v ago and lasts for %v", e.lease(), since.Round(time.Millisecond), e.config.Timing.LeaseDuration)
+		return fmt.Errorf("the Lease %s was renewed %v ago and lasts for %v", e.lease(), since.Round(time.Millisecond),
+			e.config.Timing.LeaseDuration)
 	}
 	return nil
 }

@@ -90,7 +90,8 @@ func TestClocksOfOtherMachinesDoNotMatter(t *testing.T) {
 		inBubble(t, func(t *testing.T, p *place) {
 			seconds, stamp := int32(15), api.NewMicroTime(time.Now().Add(skew))
 			lease := &api.Lease{ObjectMeta: api.ObjectMeta{Name: "orrery"}}
-			lease.Spec = api.LeaseSpec{HolderIdentity: "other", LeaseDurationSeconds: &seconds, AcquireTime: &stamp, RenewTime: &stamp}
+			lease.Spec = api.LeaseSpec{HolderIdentity: "other", LeaseDurationSeconds: &seconds, AcquireTime: &stamp,
+				RenewTime: &stamp}
 			_, err := p.leases.Create(t.Context(), lease, api.UpdateOptions{})
 			require.NoError(t, err)
 			p.play("join b; 15s begins b") // since b saw it first
@@ -300,7 +301,8 @@ func TestCheckAndSnapshot(t *testing.T) {
 		assert.Equal(t, 3*time.Second, time.Since(snapshot.Acquired))
 		snapshot.Acquired = time.Time{}
 		assert.Equal(t, leaderelection.Snapshot{
-			Lease: "kube-system/orrery", Identity: "a", Leading: true, Holder: "a", Lasts: 15 * time.Second, Silent: time.Second, Watching: true,
+			Lease: "kube-system/orrery", Identity: "a", Leading: true, Holder: "a", Lasts: 15 * time.Second,
+			Silent: time.Second, Watching: true,
 		}, snapshot)
 		assert.Equal(t, "a", b.Snapshot().Holder)
 		assert.Equal(t, time.Second, b.Snapshot().Silent)
@@ -313,7 +315,8 @@ func TestCheckAndSnapshot(t *testing.T) {
 
 func TestTheWorkMayEndByItself(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
-		elector, err := leaderelection.New(leaderelection.Config{Leases: p.leases, Namespace: "kube-system", Name: "orrery", Identity: "a"})
+		elector, err := leaderelection.New(leaderelection.Config{Leases: p.leases, Namespace: "kube-system",
+			Name: "orrery", Identity: "a"})
 		require.NoError(t, err)
 		worked := false
 		require.NoError(t, elector.Run(t.Context(), func(context.Context, leaderelection.Term) { worked = true }))
@@ -408,15 +411,17 @@ func TestALeaderLeavesADeadConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
 		require.NoError(t, err)
-		pipes := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), func(config *tls.Config) {
-			config.NextProtos = []string{"h2"}
-		})
+		pipes := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t),
+			func(config *tls.Config) {
+				config.NextProtos = []string{"h2"}
+			})
 		defer server.Stop(context.Background())
 		client, err := leaderelection.NewClient(pipes.Config(), leaderelection.DefaultRenewDeadline)
 		require.NoError(t, err)
 		defer client.Close()
 		elector, err := leaderelection.New(leaderelection.Config{
-			Leases: restclient.Typed[*api.Lease](client, api.LeasesResource, "kube-system"), Namespace: "kube-system", Name: "orrery", Identity: "a",
+			Leases: restclient.Typed[*api.Lease](client, api.LeasesResource, "kube-system"), Namespace: "kube-system",
+			Name: "orrery", Identity: "a",
 		})
 		require.NoError(t, err)
 		ctx, stop := context.WithCancel(t.Context())

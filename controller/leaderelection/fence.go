@@ -27,7 +27,8 @@ type Fence struct {
 var ErrFenced = errors.New("this process does not lead any more")
 
 // Dial returns a function that dials as dial does, behind the fence.
-func (f *Fence) Dial(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+func (f *Fence) Dial(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context,
+	string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if !f.open() {
 			return nil, ErrFenced

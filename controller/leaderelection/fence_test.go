@@ -28,7 +28,8 @@ func (w *wire) SetLinger(seconds int) error { w.linger = &seconds; return nil }
 func fenced(t *testing.T, f *Fence) (net.Conn, *wire) {
 	t.Helper()
 	inner := &wire{}
-	conn, err := f.Dial(func(context.Context, string, string) (net.Conn, error) { return inner, nil })(t.Context(), "tcp", "a:1")
+	conn, err := f.Dial(func(context.Context, string, string) (net.Conn, error) { return inner, nil })(t.Context(),
+		"tcp", "a:1")
 	require.NoError(t, err)
 	return conn, inner
 }
@@ -79,7 +80,8 @@ func TestAFenceWithoutALeaderIsNotThere(t *testing.T) {
 	assert.True(t, inner.closed)
 	assert.Empty(t, fence.conns)
 	broken := errors.New("broken")
-	_, err = fence.Dial(func(context.Context, string, string) (net.Conn, error) { return nil, broken })(t.Context(), "tcp", "a:1")
+	_, err = fence.Dial(func(context.Context, string, string) (net.Conn, error) { return nil, broken })(t.Context(),
+		"tcp", "a:1")
 	assert.ErrorIs(t, err, broken)
 }
 
@@ -116,8 +118,10 @@ func TestTiming(t *testing.T) {
 	}{
 		{Timing{}, ""},
 		{Timing{LeaseDuration: 4 * time.Second, RenewDeadline: 3 * time.Second, RetryPeriod: time.Second}, ""},
-		{Timing{LeaseDuration: 10 * time.Second}, "--leader-elect-lease-duration (10s) must be longer than --leader-elect-renew-deadline (10s)"},
-		{Timing{RetryPeriod: 9 * time.Second}, "--leader-elect-renew-deadline (10s) must be longer than 1.2 times --leader-elect-retry-period (9s)"},
+		{Timing{LeaseDuration: 10 * time.Second},
+			"--leader-elect-lease-duration (10s) must be longer than --leader-elect-renew-deadline (10s)"},
+		{Timing{RetryPeriod: 9 * time.Second},
+			"--leader-elect-renew-deadline (10s) must be longer than 1.2 times --leader-elect-retry-period (9s)"},
 		{Timing{RetryPeriod: -1}, "--leader-elect-retry-period must be positive"},
 		{Timing{RenewDeadline: -1}, "--leader-elect-renew-deadline must be positive"},
 		{Timing{LeaseDuration: -1}, "--leader-elect-lease-duration must be positive"},
@@ -132,7 +136,8 @@ func TestTiming(t *testing.T) {
 		require.ErrorAs(t, err, &problem)
 		assert.Contains(t, err.Error(), test.problem)
 	}
-	assert.Equal(t, int32(16), Timing{LeaseDuration: 15*time.Second + 1}.leaseSeconds(), "rounded up: no candidate may begin too early")
+	assert.Equal(t, int32(16), Timing{LeaseDuration: 15*time.Second + 1}.leaseSeconds(),
+		"rounded up: no candidate may begin too early")
 }
 
 // newElector returns an elector of these Leases.
@@ -172,6 +177,7 @@ func TestCheckFindsAnElectorThatIsStuck(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		assert.NoError(t, e.Check(5*time.Second))
 		time.Sleep(time.Second)
-		assert.ErrorContains(t, e.Check(5*time.Second), "the Lease kube-system/orrery was renewed 21s ago and lasts for 15s")
+		assert.ErrorContains(t, e.Check(5*time.Second),
+			"the Lease kube-system/orrery was renewed 21s ago and lasts for 15s")
 	})
 }

@@ -159,21 +159,23 @@ func TestAReplicaThatStopsDuringAWriteLeavesTheLeaseFree(t *testing.T) {
 		holder string        // of the Lease
 		stops  time.Duration // after the start
 	}{
-		"an update that is stored, without its answer":  {server: withoutAnswer(), stops: half},
-		"a create that is stored, without its answer":   {server: withoutAnswer(), isNew: true, stops: half},
-		"an update that is stored after the stop":       {server: stored(second), stops: half},
-		"a create that is stored after the stop":        {server: stored(second), isNew: true, stops: half},
-		"an update that is stored after its timeout":    {server: stored(8 * second), stops: 6 * second},
-		"a create that is stored after its timeout":     {server: stored(8 * second), isNew: true, stops: 6 * second},
-		"an update that is stored, answered by a 504":   {server: answeredBy(504), stops: second},
-		"a create that is stored, answered by a 500":    {server: answeredBy(500), isNew: true, stops: second},
-		"a takeover that is stored, without its answer": {server: withoutAnswer(), holder: "dead", stops: 15*second + half},
-		"a takeover that is stored after the stop":      {server: stored(second), holder: "dead", stops: 15*second + half},
-		"a renewal that is stored, without its answer":  {server: withoutAnswer().later(), stops: 2*second + half},
-		"a renewal that is stored after the stop":       {server: stored(second).later(), stops: 2*second + half},
-		"a renewal that is stored, answered by a 504":   {server: answeredBy(504).later(), stops: 2*second + half},
-		"the release itself, without its answer":        {server: withoutAnswer().later(), stops: second},
-		"the release itself, stored much later":         {server: stored(8 * second).later(), stops: second},
+		"an update that is stored, without its answer": {server: withoutAnswer(), stops: half},
+		"a create that is stored, without its answer":  {server: withoutAnswer(), isNew: true, stops: half},
+		"an update that is stored after the stop":      {server: stored(second), stops: half},
+		"a create that is stored after the stop":       {server: stored(second), isNew: true, stops: half},
+		"an update that is stored after its timeout":   {server: stored(8 * second), stops: 6 * second},
+		"a create that is stored after its timeout":    {server: stored(8 * second), isNew: true, stops: 6 * second},
+		"an update that is stored, answered by a 504":  {server: answeredBy(504), stops: second},
+		"a create that is stored, answered by a 500":   {server: answeredBy(500), isNew: true, stops: second},
+		"a takeover that is stored, without its answer": {server: withoutAnswer(), holder: "dead",
+			stops: 15*second + half},
+		"a takeover that is stored after the stop": {server: stored(second), holder: "dead",
+			stops: 15*second + half},
+		"a renewal that is stored, without its answer": {server: withoutAnswer().later(), stops: 2*second + half},
+		"a renewal that is stored after the stop":      {server: stored(second).later(), stops: 2*second + half},
+		"a renewal that is stored, answered by a 504":  {server: answeredBy(504).later(), stops: 2*second + half},
+		"the release itself, without its answer":       {server: withoutAnswer().later(), stops: second},
+		"the release itself, stored much later":        {server: stored(8 * second).later(), stops: second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -127,7 +127,8 @@ func (p *place) join(identity string, change ...func(*leaderelection.Config)) *p
 	})
 	leases := restclient.Typed[*api.Lease](client, api.LeasesResource, "kube-system")
 	config := leaderelection.Config{
-		Leases: leases, Watch: leases, Namespace: "kube-system", Name: "orrery", Identity: identity, Fence: &a.fence, Trace: a.trace(),
+		Leases: leases, Watch: leases, Namespace: "kube-system", Name: "orrery", Identity: identity, Fence: &a.fence,
+		Trace: a.trace(),
 	}
 	for _, f := range change {
 		f(&config)

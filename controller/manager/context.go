@@ -125,7 +125,8 @@ func InformerConfig[T informer.Object](
 
 // informerID returns the name of an informer in Kubernetes' metrics.
 func informerID(resource api.GroupVersionResource) metrics.InformerID {
-	return metrics.InformerID{Name: "orrery", Group: resource.Group, Version: resource.Version, Resource: resource.Resource}
+	return metrics.InformerID{Name: "orrery", Group: resource.Group, Version: resource.Version,
+		Resource: resource.Resource}
 }
 
 // namespaceOf is informer.MetaNamespaceIndexFunc without an entry for cluster-scoped objects.

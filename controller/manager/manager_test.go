@@ -24,7 +24,8 @@ func TestOneWatchForEachTypeHoweverManyControllers(t *testing.T) {
 	eachGears(t, func(s *stage, shared manager.Shared) {
 		var a, b, c tiny
 		show := s.begin(shared,
-			a.describe("a", nil, configMaps), b.describe("b", nil, configMaps, secrets), c.describe("c", nil, secrets, configMaps))
+			a.describe("a", nil, configMaps), b.describe("b", nil, configMaps, secrets),
+			c.describe("c", nil, secrets, configMaps))
 		defer show.end()
 		for range 20 {
 			time.Sleep(time.Minute) // watches end and are opened again
@@ -36,7 +37,8 @@ func TestOneWatchForEachTypeHoweverManyControllers(t *testing.T) {
 		for _, controller := range []*tiny{&a, &b, &c} {
 			assert.Contains(t, controller.seen(), "default/x", "each of them has a handler")
 		}
-		assert.Contains(t, s.metric("orrery_controller_passes_total"), `orrery_controller_passes_total{controller="a",result="done"} 1`)
+		assert.Contains(t, s.metric("orrery_controller_passes_total"),
+			`orrery_controller_passes_total{controller="a",result="done"} 1`)
 		running := s.metric("running_managed_controllers")
 		assert.Contains(t, running, `running_managed_controllers{manager="orrery",name="c"} 1`)
 		assert.Contains(t, s.metric("workqueue_adds_total"), `workqueue_adds_total{name="b"} 1`)

@@ -185,7 +185,8 @@ func (s *stage) events() (all []string) {
 	list, err := restclient.Typed[*api.Event](s.Admin(), api.EventsResource, "").List(s.t.Context(), api.ListOptions{})
 	require.NoError(s.t, err)
 	for _, e := range list.Items {
-		all = append(all, e.Source.Component+": "+e.InvolvedObject.Kind+" "+e.InvolvedObject.Name+": "+e.Reason+": "+e.Message)
+		all = append(all,
+			e.Source.Component+": "+e.InvolvedObject.Kind+" "+e.InvolvedObject.Name+": "+e.Reason+": "+e.Message)
 	}
 	return all
 }

@@ -41,13 +41,14 @@ func TestRoles(t *testing.T) {
 		change func(*rbac.Config)
 		want   []string
 	}{
-		"everything":         {func(*rbac.Config) {}, slices.Concat(everywhere, lease, events)},
-		"alone":              {func(c *rbac.Config) { c.LeaderElection = false }, slices.Concat(everywhere, events)},
-		"without Events":     {func(c *rbac.Config) { c.Events = false }, slices.Concat(everywhere, lease)},
-		"a dry run":          {func(c *rbac.Config) { c.DryRun = true }, everywhere},
-		"the zero value":     {func(c *rbac.Config) { *c = rbac.Config{Name: "orrery"} }, nil},
-		"Events everywhere":  {func(c *rbac.Config) { c.EventsEverywhere = true }, slices.Concat(everywhere, lease)},
-		"a Lease in default": {func(c *rbac.Config) { c.LeaseNamespace = "default" }, slices.Concat(everywhere, []string{"Role default/orrery-leader-election", "RoleBinding default/orrery-leader-election"}, events)},
+		"everything":        {func(*rbac.Config) {}, slices.Concat(everywhere, lease, events)},
+		"alone":             {func(c *rbac.Config) { c.LeaderElection = false }, slices.Concat(everywhere, events)},
+		"without Events":    {func(c *rbac.Config) { c.Events = false }, slices.Concat(everywhere, lease)},
+		"a dry run":         {func(c *rbac.Config) { c.DryRun = true }, everywhere},
+		"the zero value":    {func(c *rbac.Config) { *c = rbac.Config{Name: "orrery"} }, nil},
+		"Events everywhere": {func(c *rbac.Config) { c.EventsEverywhere = true }, slices.Concat(everywhere, lease)},
+		"a Lease in default": {func(c *rbac.Config) { c.LeaseNamespace = "default" }, slices.Concat(everywhere,
+			[]string{"Role default/orrery-leader-election", "RoleBinding default/orrery-leader-election"}, events)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := whole()
@@ -70,10 +71,12 @@ func TestRoles(t *testing.T) {
 // Several controllers have one role, in which nothing stands twice.
 func TestRightsOfSeveralControllers(t *testing.T) {
 	pods := func(reason string, verbs ...string) rbac.Right {
-		return rbac.Right{Rule: rbac.Rule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: verbs}, Reason: reason}
+		return rbac.Right{Rule: rbac.Rule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: verbs},
+			Reason: reason}
 	}
 	several := []rbac.Right{pods("A.", "list", "watch"), pods("B.", "watch", "create"), pods("A.", "list")}
-	assert.Equal(t, []rbac.Right{pods("A. B.", "list", "watch", "create")}, rbac.Rights(rbac.Config{Controllers: several}))
+	assert.Equal(t, []rbac.Right{pods("A. B.", "list", "watch", "create")},
+		rbac.Rights(rbac.Config{Controllers: several}))
 
 	all := rbac.Rights(rbac.Config{Controllers: append(cluster.ControllerRights(false),
 		append(several, pods("C.", "list"))...)})
@@ -184,7 +187,8 @@ func missing(t *testing.T, a *authorizer) (said string) {
 }
 
 func grant(verbs, group, resource string, names ...string) rbac.Rule {
-	return rbac.Rule{Verbs: strings.Split(verbs, ","), APIGroups: []string{group}, Resources: []string{resource}, ResourceNames: names}
+	return rbac.Rule{Verbs: strings.Split(verbs, ","), APIGroups: []string{group}, Resources: []string{resource},
+		ResourceNames: names}
 }
 
 // least grants what "orrery rbac" prints.
@@ -212,7 +216,9 @@ func TestNothingIsMissing(t *testing.T) {
 // the next run said nothing.
 func TestMissingRightsAreFound(t *testing.T) {
 	for want, change := range map[string]func(a *authorizer){
-		"update namespaces/status ; update namespaces/finalize ; delete,deletecollection * ; get,update,watch leases kube-system; create leases kube-system; create events kube-system; create,patch events default": func(a *authorizer) {
+		"update namespaces/status ; update namespaces/finalize ; delete,deletecollection * ; get,update,watch " +
+			"leases kube-system; create leases kube-system; create events kube-system; create,patch " +
+			"events default": func(a *authorizer) {
 			*a = authorizer{everywhere: []rbac.Rule{grant("get,watch", "", "namespaces"), grant("list", "*", "*")}}
 		},
 		"update namespaces/finalize ": func(a *authorizer) { a.everywhere[2] = grant("update", "", "namespaces/x") },
@@ -226,7 +232,8 @@ func TestMissingRightsAreFound(t *testing.T) {
 		"create leases kube-system": func(a *authorizer) { // a right to some names is none to all
 			a.in["kube-system"][1] = grant("create", "coordination.k8s.io", "leases", "orrery")
 		},
-		"list,delete,deletecollection * ; create,patch events default": func(a *authorizer) { // what holds in one namespace does not hold everywhere
+		// what holds in one namespace does not hold everywhere
+		"list,delete,deletecollection * ; create,patch events default": func(a *authorizer) {
 			a.in["default"] = []rbac.Rule{}
 			a.in["kube-system"] = append(a.in["kube-system"], a.everywhere[3])
 			a.everywhere = a.everywhere[:3]

@@ -71,9 +71,10 @@ func Rights(config Config) []Right {
 	if config.Events && !config.EventsEverywhere {
 		rights = append(rights, Right{
 			Namespace: eventsNamespace, Purpose: "events",
-			Rule:   Rule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
-			Reason: "Record the end of deletions as Events; a repetition is a patch. Nothing can be created in a namespace that is being deleted.",
-			For:    forEvents,
+			Rule: Rule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+			Reason: "Record the end of deletions as Events; a repetition is a patch. Nothing can be created in a " +
+				"namespace that is being deleted.",
+			For: forEvents,
 		})
 	}
 	return rights
@@ -85,9 +86,11 @@ func join(rights []Right) (joined []Right) {
 	everything := verbsForEverything(rights)
 	for _, right := range rights {
 		if !right.Rule.isAboutEverything() {
-			right.Rule.Verbs = slices.DeleteFunc(slices.Clone(right.Rule.Verbs), func(verb string) bool { return slices.Contains(everything, verb) })
+			right.Rule.Verbs = slices.DeleteFunc(slices.Clone(right.Rule.Verbs),
+				func(verb string) bool { return slices.Contains(everything, verb) })
 		}
-		at := slices.IndexFunc(joined, func(known Right) bool { return known.Namespace == right.Namespace && known.Rule.isLike(right.Rule) })
+		at := slices.IndexFunc(joined,
+			func(known Right) bool { return known.Namespace == right.Namespace && known.Rule.isLike(right.Rule) })
 		switch {
 		case len(right.Rule.Verbs) == 0:
 		case at < 0:
@@ -108,7 +111,8 @@ func join(rights []Right) (joined []Right) {
 	}
 	for i, everywhere := range joined {
 		for _, right := range rights {
-			if everywhere.Rule.isAboutEverything() && slices.ContainsFunc(right.Rule.Verbs, func(verb string) bool { return slices.Contains(everywhere.Rule.Verbs, verb) }) {
+			if everywhere.Rule.isAboutEverything() && slices.ContainsFunc(right.Rule.Verbs,
+				func(verb string) bool { return slices.Contains(everywhere.Rule.Verbs, verb) }) {
 				joined[i].For = append(slices.Clone(joined[i].For), right.For...)
 			}
 		}
@@ -132,7 +136,8 @@ func (r Rule) isAboutEverything() bool {
 
 // isLike reports whether the rules differ only in verbs.
 func (r Rule) isLike(other Rule) bool {
-	return slices.Equal(r.APIGroups, other.APIGroups) && slices.Equal(r.Resources, other.Resources) && slices.Equal(r.ResourceNames, other.ResourceNames)
+	return slices.Equal(r.APIGroups, other.APIGroups) && slices.Equal(r.Resources, other.Resources) &&
+		slices.Equal(r.ResourceNames, other.ResourceNames)
 }
 
 // electing returns the rights to a Lease.

@@ -39,7 +39,8 @@ type Queue interface {
 	Delete(obj *Object) error
 	Replace(items []*Object, resourceVersion string) error
 	Resync() error
-	Pop(process func(key string, d deltafifo.Deltas[*Object], isInInitialList bool) error) (deltafifo.Deltas[*Object], error)
+	Pop(process func(key string, d deltafifo.Deltas[*Object],
+		isInInitialList bool) error) (deltafifo.Deltas[*Object], error)
 	HasSynced() bool
 	Synced() <-chan struct{}
 	Close()
@@ -127,7 +128,8 @@ func Run(t *testing.T, impl Implementation) {
 				t.Run(b.name, func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						stuck := time.AfterFunc(24*time.Hour, func() {
-							t.Error("want every call to return, got a call that blocks forever; the stacks below show where")
+							t.Error("want every call to return, got a call that blocks forever; the stacks " +
+								"below show where")
 						})
 						defer stuck.Stop()
 						b.test(t, impl)
@@ -204,7 +206,8 @@ func (r *rig) resync() {
 
 // take is Pop. It fails and closes the queue if Pop blocks forever, and asserts what holds for all
 // deltas.
-func (r *rig) take(process func(key string, d deltafifo.Deltas[*Object], isInInitialList bool) error) (deltafifo.Deltas[*Object], error) {
+func (r *rig) take(process func(key string, d deltafifo.Deltas[*Object],
+	isInInitialList bool) error) (deltafifo.Deltas[*Object], error) {
 	blocked := time.AfterFunc(longest, func() {
 		r.Error("want deltas or ErrFIFOClosed from Pop, got a Pop that blocks forever")
 		r.queue.Close()
@@ -218,7 +221,8 @@ func (r *rig) take(process func(key string, d deltafifo.Deltas[*Object], isInIni
 			case delta.Tombstone != nil:
 				assert.Equal(r, deltafifo.Deleted, delta.Type, "a tombstone is a deletion")
 				assert.Equal(r, key, delta.Tombstone.Key, "the tombstone has the key of another object")
-				assert.Same(r, delta.Object, delta.Tombstone.Obj, "the tombstone of %q has another object than its delta", key)
+				assert.Same(r, delta.Object, delta.Tombstone.Obj,
+					"the tombstone of %q has another object than its delta", key)
 			case delta.Object == nil:
 				assert.Fail(r, "Pop returned a delta without an object", "%s %q", delta.Type, key)
 			case delta.Object.Name != key:

@@ -94,7 +94,8 @@ var errorTests = append([]behaviour{
 			require.NoError(t, err)
 			r.expect("a: Replaced a@1", "b: Replaced b@1", "gone: Deleted gone@1 (inferred)")
 			assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
-			assert.Equal(t, []string{key, "2 items were listed"}, *refused, "the calls of Config.Refused and of Replaced")
+			assert.Equal(t, []string{key, "2 items were listed"}, *refused,
+				"the calls of Config.Refused and of Replaced")
 		}
 	}},
 	{"AListOfRefusedObjectsIsAList", func(t *testing.T, impl Implementation) {
@@ -136,7 +137,8 @@ var errorTests = append([]behaviour{
 		require.NoError(t, q.Delete(Obj("a", 3)))
 		require.NoError(t, q.Replace([]*Object{Obj("b", 1), Obj("c", 1), Obj("d", 2)}, "1"))
 		r := newRigOf(t, impl, c, q)
-		r.expect("a: Added a@1001, Updated a@1002, Deleted a@1003", "b: Replaced b@1001", "c: Replaced c@1001", "d: Replaced d@1002")
+		r.expect("a: Added a@1001, Updated a@1002, Deleted a@1003", "b: Replaced b@1001", "c: Replaced c@1001",
+			"d: Replaced d@1002")
 		assert.Equal(t, map[string]int{"a@1": 1, "a@2": 1, "a@3": 1, "b@1": 1, "c@1": 1, "d@2": 1}, seen)
 	}},
 	{"TombstonesAreNotTransformed", func(t *testing.T, impl Implementation) {

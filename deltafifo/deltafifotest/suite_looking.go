@@ -46,12 +46,14 @@ var lookingTests = []behaviour{
 		r.popDuring(func() {
 			if r.has(FreeProducers) {
 				assert.Equal(r, len(waiting)-1, look.Len(), "an entry being processed does not count")
-				assert.Equal(r, deltafifo.Snapshot{Waiting: waiting[1:], InFlight: &waiting[0], InitialLeft: 2}, look.Snapshot())
+				assert.Equal(r, deltafifo.Snapshot{Waiting: waiting[1:], InFlight: &waiting[0], InitialLeft: 2},
+					look.Snapshot())
 			}
 		})
 		assert.Equal(r, deltafifo.Snapshot{Waiting: waiting[1:], InitialLeft: 1}, look.Snapshot())
 		r.drain()
-		assert.Equal(r, deltafifo.Snapshot{Waiting: []deltafifo.KeySnapshot{}, Synced: true, Closed: true}, look.Snapshot())
+		assert.Equal(r, deltafifo.Snapshot{Waiting: []deltafifo.KeySnapshot{}, Synced: true, Closed: true},
+			look.Snapshot())
 	})},
 	{"APopDoesNotBlockIfLenIsNotZero", with("known@1", func(r *rig) {
 		look, ok := r.queue.(looker)
@@ -84,7 +86,8 @@ var lookingTests = []behaviour{
 		require.NoError(t, queue.Replace(nil, "7"))
 		expect("queued gone: Deleted gone@1 (inferred), depth 1", "replaced at 7: 0 items, 1 tombstones, depth 1")
 		r.pop()
-		expect("popped gone: Deleted gone@1 (inferred), initial true, depth 0", "processed gone: Deleted gone@1 (inferred), <nil>", "synced")
+		expect("popped gone: Deleted gone@1 (inferred), initial true, depth 0",
+			"processed gone: Deleted gone@1 (inferred), <nil>", "synced")
 
 		r.play("add a@1; add b@1")
 		expect("queued a: Added a@1, depth 1", "queued b: Added b@1, depth 2")
@@ -103,7 +106,8 @@ var lookingTests = []behaviour{
 		require.NoError(t, queue.Replace([]*Object{Obj("b", 2)}, "8"))
 		if impl.has(Looking) {
 			require.Len(t, log, 3, "a Replace reports each delta and then itself")
-			assert.ElementsMatch(t, []string{"queued a: Deleted a@1 (inferred)", "queued b: Replaced b@2"}, withoutDepth(log[:2]))
+			assert.ElementsMatch(t, []string{"queued a: Deleted a@1 (inferred)", "queued b: Replaced b@2"},
+				withoutDepth(log[:2]))
 			assert.Contains(t, log[1], "depth 2", "the depth with the last delta of a list")
 			assert.Equal(t, "replaced at 8: 1 items, 1 tombstones, depth 2", log[2])
 			log = []string{}
@@ -149,20 +153,24 @@ var lookingTests = []behaviour{
 
 		r.add("c", 1)
 		_, _ = r.popFailing(errProcess)
-		expect("queued c: Added c@1, depth 1", "popped c: Added c@1, initial false, depth 0", "processed c: Added c@1, "+errProcess.Error())
+		expect("queued c: Added c@1, depth 1", "popped c: Added c@1, initial false, depth 0",
+			"processed c: Added c@1, "+errProcess.Error())
 		r.add("c", 1)
 		assert.Panics(t, func() {
 			_, _ = queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error { panic("boom") })
 		})
-		expect("queued c: Added c@1, depth 1", "popped c: Added c@1, initial false, depth 0", "processed c: Added c@1, "+deltafifo.ErrUnfinished.Error())
+		expect("queued c: Added c@1, depth 1", "popped c: Added c@1, initial false, depth 0",
+			"processed c: Added c@1, "+deltafifo.ErrUnfinished.Error())
 
 		if impl.has(Requeue) {
 			r.play("add d@1; add e@1")
 			log = []string{}
 			_, _ = r.popFailing(&deltafifo.ErrRequeue{Err: errors.New("later")})
-			expect("popped d: Added d@1, initial false, depth 1", "processed d: Added d@1, later", "requeued d: Added d@1, depth 2")
+			expect("popped d: Added d@1, initial false, depth 1", "processed d: Added d@1, later",
+				"requeued d: Added d@1, depth 2")
 			r.play("delete d@2; delete d@3")
-			expect("queued d: Deleted d@2, depth 2", "kept d: Deleted d@2, dropped Deleted d@3", "queued d: Deleted d@3, depth 2")
+			expect("queued d: Deleted d@2, depth 2", "kept d: Deleted d@2, dropped Deleted d@3",
+				"queued d: Deleted d@3, depth 2")
 			queue.Close()
 			queue.Close()
 			expect("closed, depth 2")
@@ -191,14 +199,20 @@ func NewTrace(log *[]string) *deltafifo.Trace[*Object] {
 		Replaced: func(resourceVersion string, items, tombstones, depth int) {
 			record("replaced at %s: %d items, %d tombstones, depth %d", resourceVersion, items, tombstones, depth)
 		},
-		Resynced: func(queued, skipped, depth int) { record("resynced %d, skipped %d, depth %d", queued, skipped, depth) },
+		Resynced: func(queued, skipped, depth int) {
+			record("resynced %d, skipped %d, depth %d", queued, skipped,
+				depth)
+		},
 		Popped: func(key string, d deltas, isInInitialList bool, depth int) {
 			record("popped %s: %s, initial %t, depth %d", key, DescribeAll(d), isInInitialList, depth)
 		},
 		Processed: func(key string, d deltas, err error) { record("processed %s: %s, %v", key, DescribeAll(d), err) },
-		Requeued:  func(key string, d deltas, depth int) { record("requeued %s: %s, depth %d", key, DescribeAll(d), depth) },
-		Synced:    func() { record("synced") },
-		Closed:    func(depth int) { record("closed, depth %d", depth) },
+		Requeued: func(key string, d deltas, depth int) {
+			record("requeued %s: %s, depth %d", key, DescribeAll(d),
+				depth)
+		},
+		Synced: func() { record("synced") },
+		Closed: func(depth int) { record("closed, depth %d", depth) },
 	}
 }
 

@@ -43,14 +43,16 @@ var popTests = append([]behaviour{
 		assert.Empty(r, popped(), "want Pop to block while nothing waits, got a Pop that returned")
 		r.add("a", 1)
 		synctest.Wait()
-		assert.Equal(r, []string{"a: Added a@1"}, popped(), "want Add to wake a blocked Pop, got a Pop that goes on blocking")
+		assert.Equal(r, []string{"a: Added a@1"}, popped(),
+			"want Add to wake a blocked Pop, got a Pop that goes on blocking")
 	})},
 	{"EachKeyGoesToOneOfSeveralPops", with("", func(r *rig) {
 		popped := r.popInBackground(3)
 		synctest.Wait()
 		r.replace(Obj("a", 1), Obj("b", 1))
 		synctest.Wait()
-		assert.ElementsMatch(r, []string{"a: Replaced a@1", "b: Replaced b@1"}, popped(), "want each key to go to one Pop")
+		assert.ElementsMatch(r, []string{"a: Replaced a@1", "b: Replaced b@1"}, popped(),
+			"want each key to go to one Pop")
 		r.add("c", 1)
 		synctest.Wait()
 		assert.Len(r, popped(), 3, "want the last Pop to get the next key")
@@ -145,7 +147,8 @@ var popTests = append([]behaviour{
 			return &deltafifo.ErrRequeue{Err: errProcess}
 		})
 		_, ok := errors.AsType[*deltafifo.ErrRequeue](err)
-		assert.True(r, ok, "want Pop of a closed queue to return the *ErrRequeue, so that its caller owns the deltas; got %v", err)
+		assert.True(r, ok,
+			"want Pop of a closed queue to return the *ErrRequeue, so that its caller owns the deltas; got %v", err)
 		assert.ErrorIs(r, err, errProcess)
 		assert.Equal(r, "Replaced a@1", DescribeAll(deltas))
 		r.expect()
@@ -227,7 +230,8 @@ var blockedTests = []behaviour{
 				})
 			}()
 			synctest.Wait()
-			assert.Equal(t, []string{"b: Added b@1"}, popped(), "after a process function that %s, a blocked Pop does not get the next key", name)
+			assert.Equal(t, []string{"b: Added b@1"}, popped(),
+				"after a process function that %s, a blocked Pop does not get the next key", name)
 			r.queue.Close()
 		}
 	}},
@@ -256,7 +260,8 @@ var blockedTests = []behaviour{
 		})
 		<-done
 		synctest.Wait()
-		assert.ElementsMatch(r, []string{"a: Updated a@2", "b: Added b@1"}, popped(), "blocked Pops do not get deltas queued during processing")
+		assert.ElementsMatch(r, []string{"a: Updated a@2", "b: Added b@1"}, popped(),
+			"blocked Pops do not get deltas queued during processing")
 		r.queue.Close()
 	})},
 	{"CloseDuringProcessingWakesEveryPopAfterwards", func(t *testing.T, impl Implementation) {

@@ -101,7 +101,8 @@ var syncedTests = append(behaviours([]script{
 		done := make(chan struct{})
 		_, err := r.take(func(key string, _ deltafifo.Deltas[*Object], _ bool) error {
 			r.meanwhile(func() { r.replace() }, done)
-			return r.consumer.Process(key, deltafifo.Deltas[*Object]{{Type: deltafifo.Deleted, Object: Obj("a", 1)}}, false)
+			return r.consumer.Process(key, deltafifo.Deltas[*Object]{{Type: deltafifo.Deleted,
+				Object: Obj("a", 1)}}, false)
 		})
 		require.NoError(r, err)
 		<-done

@@ -319,5 +319,6 @@ func TestHooksMayKeepDeltas(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, queue.Delete(obj("a", 2))) // takes the place of the tombstone
 	assert.Equal(t, []string{"a: Deleted a@2"}, waiting(t, queue))
-	assert.Equal(t, "Deleted a@1 (inferred)", deltafifotest.DescribeAll(kept), "later deltas change those that the hook Requeued got")
+	assert.Equal(t, "Deleted a@1 (inferred)", deltafifotest.DescribeAll(kept),
+		"later deltas change those that the hook Requeued got")
 }

@@ -15,7 +15,8 @@ import (
 // newer deltas goes to the end of the queue. Otherwise the old deltas go before the newer ones, in
 // their place. After any other error or a panic the deltas count as processed. After Close nothing
 // is requeued: Pop returns the error with the *ErrRequeue in it, and the caller owns the deltas.
-func (f *DeltaFIFO[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (_ deltafifo.Deltas[T], err error) {
+func (f *DeltaFIFO[T]) Pop(process func(key string, d deltafifo.Deltas[T],
+	isInInitialList bool) error) (_ deltafifo.Deltas[T], err error) {
 	r := f.take()
 	if r == nil {
 		return nil, deltafifo.ErrFIFOClosed
@@ -30,7 +31,8 @@ func (f *DeltaFIFO[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInI
 // for it at that moment, so everything said of Pop holds; finishing a key and taking the next is
 // one step. PopBatch returns the number of keys handed out, including the one with the error.
 // Another Pop waits until the batch ends.
-func (f *DeltaFIFO[T]) PopBatch(limit int, process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (keys int, err error) {
+func (f *DeltaFIFO[T]) PopBatch(limit int,
+	process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (keys int, err error) {
 	r := f.take()
 	if r == nil {
 		return 0, deltafifo.ErrFIFOClosed
@@ -44,7 +46,8 @@ func (f *DeltaFIFO[T]) PopBatch(limit int, process func(key string, d deltafifo.
 
 // handOut passes r to process and ends its flight. If more is set and there was no error, the next
 // record is in flight afterwards.
-func (f *DeltaFIFO[T]) handOut(r *record[T], process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error, more bool) (next *record[T], err error) {
+func (f *DeltaFIFO[T]) handOut(r *record[T], process func(key string, d deltafifo.Deltas[T],
+	isInInitialList bool) error, more bool) (next *record[T], err error) {
 	err = deltafifo.ErrUnfinished // unless process returns
 	defer func() { next, err = f.finish(r, err, more) }()
 	return nil, process(r.key, r.deltas, r.initial)

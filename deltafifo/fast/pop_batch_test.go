@@ -18,7 +18,8 @@ type batchOfOne struct {
 	*fast.DeltaFIFO[*object]
 }
 
-func (b batchOfOne) Pop(process func(string, deltafifo.Deltas[*object], bool) error) (popped deltafifo.Deltas[*object], err error) {
+func (b batchOfOne) Pop(process func(string, deltafifo.Deltas[*object], bool) error) (popped deltafifo.Deltas[*object],
+	err error) {
 	_, err = b.PopBatch(1, func(key string, d deltafifo.Deltas[*object], initial bool) error {
 		popped = d
 		return process(key, d, initial)
@@ -61,7 +62,8 @@ func TestPopBatchTakesWhatWaits(t *testing.T) {
 	n, err = f.PopBatch(100, process)
 	require.NoError(t, err)
 	assert.Equal(t, 4, n)
-	assert.Equal(t, []string{"Added a@1", "Added b@1", "Added c@1, Updated c@2", "Added d@1", "Added e@1", "Updated b@2"}, reported)
+	assert.Equal(t, []string{"Added a@1", "Added b@1", "Added c@1, Updated c@2", "Added d@1", "Added e@1",
+		"Updated b@2"}, reported)
 
 	f.Close()
 	n, err = f.PopBatch(100, process)
@@ -158,7 +160,8 @@ func TestPopBatchThatFailsWakesAnotherConsumer(t *testing.T) {
 					})
 				}()
 				synctest.Wait()
-				assert.Equal(t, "b", popped, "after a batch of %d whose first key %s, a blocked Pop gets the second key", limit, name)
+				assert.Equal(t, "b", popped,
+					"after a batch of %d whose first key %s, a blocked Pop gets the second key", limit, name)
 				f.Close()
 			})
 		}

@@ -258,7 +258,8 @@ func TestQuickTheStoryEndsInTheTruth(t *testing.T) {
 
 		happen := map[string]func(*rapid.T){
 			"change": func(t *rapid.T) {
-				require.NoError(t, truth.change(rapid.SampledFrom(names).Draw(t, "name"), queue, rapid.Bool().Draw(t, "delete")))
+				require.NoError(t, truth.change(rapid.SampledFrom(names).Draw(t, "name"), queue,
+					rapid.Bool().Draw(t, "delete")))
 			},
 			"disconnect": func(*rapid.T) { truth.connected = false },
 			"list":       func(t *rapid.T) { require.NoError(t, truth.list(queue)) },

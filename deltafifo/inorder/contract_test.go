@@ -26,9 +26,11 @@ func TestContract(t *testing.T) {
 	deltafifotest.Run(t, deltafifotest.Implementation{
 		New: func(cfg deltafifo.Config[*object]) deltafifotest.Queue { return inorder.New(cfg) },
 		Lacks: map[deltafifotest.Capability]string{
-			deltafifotest.Accumulation:        "deltas grouped by key are not in order of arrival",
-			deltafifotest.KnowsWhatWaits:      "a delta is compared with the store at the front of the queue; without a store there is nothing to compare",
-			deltafifotest.Requeue:             "requeued deltas are out of order after later ones, and before them they block every key",
+			deltafifotest.Accumulation: "deltas grouped by key are not in order of arrival",
+			deltafifotest.KnowsWhatWaits: "a delta is compared with the store at the front of the queue; " +
+				"without a store there is nothing to compare",
+			deltafifotest.Requeue: "requeued deltas are out of order after later ones, and before them " +
+				"they block every key",
 			deltafifotest.RequeueStaysInitial: "it has no requeue",
 		},
 	})
@@ -112,7 +114,8 @@ func testTheStoreIsAtTheReportedVersion(t *testing.T) {
 	require.NoError(t, queue.Replace(nil, "11"))
 	assert.Empty(t, store.reached, "want no version before anything was processed")
 	drain(t, queue, store)
-	assert.Equal(t, []string{"3: a@2 b@3", "5: a@4 b@3", "8: a@4 b@7 c@6", "9: c@6", "10:", "11:"}, store.reached, "want the store to hold the state of each version that it is set to")
+	assert.Equal(t, []string{"3: a@2 b@3", "5: a@4 b@3", "8: a@4 b@7 c@6", "9: c@6", "10:", "11:"}, store.reached,
+		"want the store to hold the state of each version that it is set to")
 }
 
 func testABookmarkWithNothingBeforeItPassesAtOnce(t *testing.T) {
@@ -139,7 +142,8 @@ func testABookmarkWaitsForTheProcessFunction(t *testing.T) {
 }
 
 func testAStoreWithoutBookmarks(t *testing.T) {
-	queue := inorder.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: deltafifotest.NewConsumer()})
+	queue := inorder.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc,
+		KnownObjects: deltafifotest.NewConsumer()})
 	queue.Bookmark("2")
 	assert.Zero(t, queue.Len())
 }

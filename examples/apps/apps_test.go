@@ -75,19 +75,22 @@ func TestTemplates(t *testing.T) {
 	assert.NotEqual(t, one.Hash(0), two.Hash(0))
 	assert.NotEqual(t, one.Hash(0), one.Hash(1))
 	assert.Regexp(t, "^[bcdfghjklmnpqrstvwxz2456789]+$", one.Hash(0))
-	assert.Equal(t, map[string]string{"app": "web", "pod-template-hash": "y"}, apps.WithTemplateHash(ordered.Labels, "y"))
+	assert.Equal(t, map[string]string{"app": "web", "pod-template-hash": "y"},
+		apps.WithTemplateHash(ordered.Labels, "y"))
 	assert.Equal(t, "x", ordered.Labels["pod-template-hash"], "the object of the store is not changed")
 }
 
 // All fields of the spec are written back, including those the type does not have.
 func TestAPodIsMadeOfTheWholeTemplate(t *testing.T) {
 	var set apps.ReplicaSet
-	require.NoError(t, json.Unmarshal([]byte(`{"metadata":{"name":"web","namespace":"default","uid":"u"},"spec":{"template":{
+	require.NoError(t,
+		json.Unmarshal([]byte(`{"metadata":{"name":"web","namespace":"default","uid":"u"},"spec":{"template":{
 		"metadata":{"labels":{"app":"web"},"annotations":{"a":"b"},"finalizers":["f"]},
 		"spec":{"containers":[{"name":"c","image":"i"}],"dnsPolicy":"None"}}}}`), &set))
 	text, err := json.Marshal(set.Spec.Template.PodFor(set.Owner()))
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"generateName":"web-","namespace":"default","labels":{"app":"web"},
+	assert.JSONEq(t,
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"generateName":"web-","namespace":"default","labels":{"app":"web"},
 		"annotations":{"a":"b"},"finalizers":["f"],"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"u",
 		"controller":true,"blockOwnerDeletion":true}]},
 		"spec":{"containers":[{"name":"c","image":"i"}],"dnsPolicy":"None"},"status":{}}`, string(text))
@@ -104,7 +107,8 @@ func TestConditions(t *testing.T) {
 		renewed := apps.FindCondition(apps.WithRenewedCondition(conditions, again), "A")
 		assert.Equal(t, again.LastUpdateTime, renewed.LastUpdateTime)
 		assert.Equal(t, first.LastTransitionTime, renewed.LastTransitionTime)
-		other := apps.FindCondition(apps.WithCondition(conditions, apps.NewCondition("A", api.ConditionFalse, "One", "third")), "A")
+		other := apps.FindCondition(apps.WithCondition(conditions,
+			apps.NewCondition("A", api.ConditionFalse, "One", "third")), "A")
 		assert.Equal(t, again.LastTransitionTime, other.LastTransitionTime)
 		assert.Equal(t, "first", apps.FindCondition(conditions, "A").Message, "the argument is not modified")
 		assert.Equal(t, []apps.Condition{{Type: "B"}}, apps.WithoutCondition(conditions, "A"))
@@ -118,7 +122,8 @@ func TestAPodBecomesAvailable(t *testing.T) {
 	wait, ready := pod.AvailableIn(time.Minute, now)
 	assert.False(t, ready)
 	assert.Zero(t, wait)
-	pod.Status.Conditions = []apps.Condition{{Type: "Ready", Status: api.ConditionTrue, LastTransitionTime: api.NewTime(now.Add(-20 * time.Second))}}
+	pod.Status.Conditions = []apps.Condition{{Type: "Ready", Status: api.ConditionTrue,
+		LastTransitionTime: api.NewTime(now.Add(-20 * time.Second))}}
 	wait, ready = pod.AvailableIn(time.Minute, now)
 	assert.True(t, ready)
 	assert.Equal(t, 40*time.Second, wait)

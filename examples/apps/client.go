@@ -15,7 +15,8 @@ import (
 type Client[T any] interface {
 	Get(ctx context.Context, name string, opts api.GetOptions) (T, error)
 	Create(ctx context.Context, object T, opts api.UpdateOptions) (T, error)
-	Patch(ctx context.Context, name string, kind api.PatchType, patch []byte, opts api.UpdateOptions, subresources ...string) (T, error)
+	Patch(ctx context.Context, name string, kind api.PatchType, patch []byte, opts api.UpdateOptions,
+		subresources ...string) (T, error)
 	Delete(ctx context.Context, name string, opts api.DeleteOptions) error
 }
 
@@ -76,7 +77,8 @@ func Apply[T Owned](ctx context.Context, client Client[T], seen T, change Change
 }
 
 // Patch encodes a patch as JSON and sends it.
-func Patch[T any](ctx context.Context, client Client[T], name string, kind api.PatchType, patch any, subresources ...string) (T, error) {
+func Patch[T any](ctx context.Context, client Client[T], name string, kind api.PatchType, patch any,
+	subresources ...string) (T, error) {
 	data, err := json.Marshal(patch)
 	if err != nil {
 		var none T

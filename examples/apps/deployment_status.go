@@ -45,7 +45,8 @@ func (p *pass) counts() DeploymentStatus {
 // complete reports whether all pods are new and available.
 func (p *pass) complete() bool {
 	status, replicas := p.counts(), p.deployment.Spec.Replicas
-	return p.current != nil && status.Replicas == replicas && status.UpdatedReplicas == replicas && status.AvailableReplicas == replicas
+	return p.current != nil && status.Replicas == replicas && status.UpdatedReplicas == replicas &&
+		status.AvailableReplicas == replicas
 }
 
 // report writes the status if it has changed. It returns the time left until the deadline of the
@@ -87,7 +88,8 @@ func (p *pass) conditions(status DeploymentStatus, now time.Time) []Condition {
 
 	if p.deployment.Spec.ProgressDeadlineSeconds == nil {
 		conditions = WithoutCondition(conditions, progressing)
-	} else if holds, reason, message := p.progress(status, now); reason == reasonUpdated { // any progress extends the deadline
+		// any progress extends the deadline
+	} else if holds, reason, message := p.progress(status, now); reason == reasonUpdated {
 		conditions = WithRenewedCondition(conditions, NewCondition(progressing, holds, reason, message))
 	} else if reason != "" {
 		conditions = WithCondition(conditions, NewCondition(progressing, holds, reason, message))
@@ -121,15 +123,18 @@ func (p *pass) progress(status DeploymentStatus, now time.Time) (holds api.Condi
 	case p.current == nil: // waiting for old pods to end, or for another name
 	case p.created:
 		return api.ConditionTrue, "NewReplicaSetCreated", fmt.Sprintf("Created new replica set %q", p.current.Name)
-	case known.Reason == reasonComplete && status.Replicas == status.UpdatedReplicas: // a pod that fails later does not fail the rollout
+	// a pod that fails later does not fail the rollout
+	case known.Reason == reasonComplete && status.Replicas == status.UpdatedReplicas:
 	case p.complete():
-		return api.ConditionTrue, reasonComplete, fmt.Sprintf("ReplicaSet %q has successfully progressed.", p.current.Name)
+		return api.ConditionTrue, reasonComplete,
+			fmt.Sprintf("ReplicaSet %q has successfully progressed.", p.current.Name)
 	case progressed:
 		return api.ConditionTrue, reasonUpdated, fmt.Sprintf("ReplicaSet %q is progressing.", p.current.Name)
 	case known.Reason == "":
 		return api.ConditionTrue, "FoundNewReplicaSet", fmt.Sprintf("Found new replica set %q", p.current.Name)
 	case known.Reason != reasonComplete && p.deadline(known).Before(now):
-		return api.ConditionFalse, reasonTimedOut, fmt.Sprintf("ReplicaSet %q has timed out progressing.", p.current.Name)
+		return api.ConditionFalse, reasonTimedOut,
+			fmt.Sprintf("ReplicaSet %q has timed out progressing.", p.current.Name)
 	}
 	return "", "", ""
 }

@@ -31,7 +31,8 @@ func (w *world) web() apps.Deployment { return clustertest.Get[apps.Deployment](
 
 func (w *world) setImage(image string) {
 	w.t.Helper()
-	w.Must("PATCH", webPath, fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"c","image":%q}]}}}}`, image))
+	w.Must("PATCH", webPath,
+		fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"c","image":%q}]}}}}`, image))
 }
 
 // rolledOut waits until the rollout is over, as kubectl rollout status does.
@@ -41,7 +42,8 @@ func (w *world) rolledOut() apps.Deployment {
 	w.Within(2*time.Minute, "the rollout is over", func() bool {
 		d = w.web()
 		s, n := d.Status, d.Spec.Replicas
-		return s.ObservedGeneration >= d.Generation && s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n
+		return s.ObservedGeneration >= d.Generation && s.UpdatedReplicas == n && s.Replicas == n &&
+			s.AvailableReplicas == n
 	})
 	time.Sleep(5 * time.Second)
 	return w.web()
@@ -326,8 +328,10 @@ func TestACollisionOfNames(t *testing.T) {
 		<-ended
 		w.Must("DELETE", webPath, `{"propagationPolicy":"Background"}`)
 		w.Within(time.Minute, "all goes", func() bool { return len(w.sets()) == 0 })
-		w.Must("POST", setsPath, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"other"}},`+
-			`"template":{"metadata":{"labels":{"app":"other"}},"spec":{"containers":[{"name":"c","image":"other"}]}}}}`, list.Items[0].Name))
+		w.Must("POST", setsPath,
+			fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"other"}},`+
+				`"template":{"metadata":{"labels":{"app":"other"}},"spec":{"containers":[{"name":"c","image":"other"}]}}}}`,
+				list.Items[0].Name))
 		w.start()
 		w.Must("POST", deploymentsPath, web(1, "one", ""))
 		d := w.rolledOut()
@@ -371,7 +375,8 @@ func TestKilledAtEveryRequest(t *testing.T) {
 			t.Run(fmt.Sprintf("strategy=%s served=%v", strategy, served), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := newWorld(t, textbook)
-					for request := 1; !w.killedAt(request, served, strategy, textbook); request += clustertest.KillStep() {
+					for request := 1; !w.killedAt(request, served, strategy,
+						textbook); request += clustertest.KillStep() {
 						require.Less(t, request, 500)
 					}
 				})
@@ -426,7 +431,8 @@ func TestAPodThatFailsLaterDoesNotFailTheRollout(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.deploy(web(2, "one", `,"minReadySeconds":20,"progressDeadlineSeconds":30`))
 		lose := func(i int) {
-			w.Must("DELETE", podsPath+"/"+clustertest.Get[api.List[apps.Pod]](w.Cluster, podsPath).Items[i].Name, `{"gracePeriodSeconds":0}`)
+			w.Must("DELETE", podsPath+"/"+clustertest.Get[api.List[apps.Pod]](w.Cluster, podsPath).Items[i].Name,
+				`{"gracePeriodSeconds":0}`)
 			time.Sleep(5 * time.Second)
 		}
 		lose(0)

@@ -24,7 +24,9 @@ const expectationTimeout = 5 * time.Minute
 type expectation struct {
 	key       string // of the set, in the queue
 	creations int
-	deletions map[string]bool // pods by UID, because each deletion causes two events: when it begins, and when the pod is gone
+	// pods by UID, because each deletion causes two events: when it begins, and when the pod is
+	// gone
+	deletions map[string]bool
 	raised    time.Time
 }
 

@@ -93,7 +93,8 @@ func TestADeletedSetGetsNoNewPods(t *testing.T) {
 				kill, _ := w.start()
 				w.Must("POST", setsPath, set("web", 3, ""))
 				w.has("web", 3)
-				w.Killer.KillAt(100, false, kill) // otherwise it creates pods and the collector deletes them, without end
+				// otherwise it creates pods and the collector deletes them, without end
+				w.Killer.KillAt(100, false, kill)
 				w.ControllerFault("hold-events:for=10s,resource=replicasets")
 				w.Must("DELETE", setsPath+"/web", `{"propagationPolicy":"`+policy+`"}`)
 				time.Sleep(time.Minute)

@@ -77,7 +77,8 @@ func TestBatchesDouble(t *testing.T) {
 		})
 		assert.Equal(t, 10, succeeded)
 		assert.NoError(t, err)
-		assert.Equal(t, map[time.Duration]int{time.Second: 1, 2 * time.Second: 2, 3 * time.Second: 4, 4 * time.Second: 3}, batches)
+		assert.Equal(t, map[time.Duration]int{time.Second: 1, 2 * time.Second: 2, 3 * time.Second: 4,
+			4 * time.Second: 3}, batches)
 
 		tries := 0
 		succeeded, err = slowStart(100, func() error { tries++; return errors.New("full") })

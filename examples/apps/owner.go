@@ -98,7 +98,8 @@ func LostController(before, now *api.ObjectMeta) bool {
 // Claim returns those of the objects that belong to the parent. It adopts orphans that the parent's
 // selector matches, and releases objects that the selector no longer matches. Before the first
 // adoption it asks [IsAlive].
-func Claim[C Owned, P Owning](ctx context.Context, parent P, parents Collection[P], objects []C, children Collection[C]) ([]C, error) {
+func Claim[C Owned, P Owning](ctx context.Context, parent P, parents Collection[P], objects []C,
+	children Collection[C]) ([]C, error) {
 	owner := parent.Owner()
 	client := children.Client(owner.Namespace)
 	var (

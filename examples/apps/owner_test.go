@@ -28,7 +28,8 @@ type recorder[T apps.Owned] struct {
 
 func (r *recorder[T]) Get(context.Context, string, api.GetOptions) (T, error) { return r.live, r.err }
 
-func (r *recorder[T]) Patch(_ context.Context, name string, _ api.PatchType, patch []byte, _ api.UpdateOptions, _ ...string) (T, error) {
+func (r *recorder[T]) Patch(_ context.Context, name string, _ api.PatchType, patch []byte, _ api.UpdateOptions,
+	_ ...string) (T, error) {
 	r.patches = append(r.patches, fmt.Sprintf("%s %s", name, patch))
 	return r.live, r.err
 }
@@ -36,7 +37,8 @@ func (r *recorder[T]) Patch(_ context.Context, name string, _ api.PatchType, pat
 func pod(name, owner string, labels map[string]string) *apps.Pod {
 	p := &apps.Pod{ObjectMeta: api.ObjectMeta{Name: name, Namespace: "default", UID: "uid-" + name, Labels: labels}}
 	if owner != "" {
-		p.OwnerReferences = []api.OwnerReference{{Kind: "Other", UID: "not a controller"}, {UID: owner, Controller: new(true)}}
+		p.OwnerReferences = []api.OwnerReference{{Kind: "Other", UID: "not a controller"},
+			{UID: owner, Controller: new(true)}}
 	}
 	return p
 }
@@ -65,19 +67,30 @@ func TestClaim(t *testing.T) {
 		patches []string
 		err     string
 	}{
-		"its own, and those of others":    {pods: []*apps.Pod{pod("a", "set", ours), pod("b", "other", ours), pod("c", "", others)}, claimed: 1},
-		"an orphan is adopted":            {pods: []*apps.Pod{pod("orphan", "", ours)}, claimed: 1, patches: []string{adoption}},
-		"an orphan that ends is not":      {pods: []*apps.Pod{ending}},
-		"the server is not reached":       {pods: []*apps.Pod{pod("orphan", "", ours)}, getErr: errors.New("down"), err: "down"},
-		"the owner is being deleted":      {pods: []*apps.Pod{pod("orphan", "", ours)}, live: deleted, err: "deleted meanwhile"},
-		"the owner is another":            {pods: []*apps.Pod{pod("orphan", "", ours)}, live: successor, err: "deleted meanwhile"},
-		"the orphan has gone":             {pods: []*apps.Pod{pod("orphan", "", ours)}, podErr: refusal(http.StatusNotFound), patches: []string{adoption}},
-		"another owner was faster":        {pods: []*apps.Pod{pod("orphan", "", ours)}, podErr: refusal(http.StatusUnprocessableEntity), patches: []string{adoption}},
-		"the adoption fails":              {pods: []*apps.Pod{pod("orphan", "", ours)}, podErr: refusal(http.StatusInternalServerError), patches: []string{adoption}, err: "no"},
-		"a stray is released":             {pods: []*apps.Pod{pod("stray", "set", others)}, patches: []string{release}},
-		"the stray is another":            {pods: []*apps.Pod{pod("stray", "set", others)}, podErr: refusal(http.StatusConflict), patches: []string{release}},
-		"the release fails":               {pods: []*apps.Pod{pod("stray", "set", others)}, podErr: refusal(http.StatusForbidden), patches: []string{release}, err: "no"},
-		"the cache knows of the deletion": {set: deleted, pods: []*apps.Pod{pod("orphan", "", ours), pod("stray", "set", others), pod("a", "set", ours)}, claimed: 1},
+		"its own, and those of others": {pods: []*apps.Pod{pod("a", "set", ours), pod("b", "other", ours),
+			pod("c", "", others)}, claimed: 1},
+		"an orphan is adopted": {pods: []*apps.Pod{pod("orphan", "", ours)}, claimed: 1,
+			patches: []string{adoption}},
+		"an orphan that ends is not": {pods: []*apps.Pod{ending}},
+		"the server is not reached": {pods: []*apps.Pod{pod("orphan", "", ours)}, getErr: errors.New("down"),
+			err: "down"},
+		"the owner is being deleted": {pods: []*apps.Pod{pod("orphan", "", ours)}, live: deleted,
+			err: "deleted meanwhile"},
+		"the owner is another": {pods: []*apps.Pod{pod("orphan", "", ours)}, live: successor,
+			err: "deleted meanwhile"},
+		"the orphan has gone": {pods: []*apps.Pod{pod("orphan", "", ours)},
+			podErr: refusal(http.StatusNotFound), patches: []string{adoption}},
+		"another owner was faster": {pods: []*apps.Pod{pod("orphan", "", ours)},
+			podErr: refusal(http.StatusUnprocessableEntity), patches: []string{adoption}},
+		"the adoption fails": {pods: []*apps.Pod{pod("orphan", "", ours)},
+			podErr: refusal(http.StatusInternalServerError), patches: []string{adoption}, err: "no"},
+		"a stray is released": {pods: []*apps.Pod{pod("stray", "set", others)}, patches: []string{release}},
+		"the stray is another": {pods: []*apps.Pod{pod("stray", "set", others)},
+			podErr: refusal(http.StatusConflict), patches: []string{release}},
+		"the release fails": {pods: []*apps.Pod{pod("stray", "set", others)},
+			podErr: refusal(http.StatusForbidden), patches: []string{release}, err: "no"},
+		"the cache knows of the deletion": {set: deleted,
+			pods: []*apps.Pod{pod("orphan", "", ours), pod("stray", "set", others), pod("a", "set", ours)}, claimed: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			owner, live := set, set
@@ -123,7 +136,8 @@ func TestOwnedHandler(t *testing.T) {
 		assert.True(t, api.IsNotFound(err))
 
 		var concerned []string
-		handler := apps.OwnedHandler[*apps.Pod](sets, func(set *apps.ReplicaSet) { concerned = append(concerned, set.Name) })
+		handler := apps.OwnedHandler[*apps.Pod](sets,
+			func(set *apps.ReplicaSet) { concerned = append(concerned, set.Name) })
 		owned := func(set string) *apps.Pod {
 			p := pod("p", "uid-"+set, map[string]string{"app": "web"})
 			p.OwnerReferences[1].Name = set

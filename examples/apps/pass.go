@@ -108,7 +108,8 @@ func (p *pass) recreate(ctx context.Context) error {
 func (p *pass) hasPods(set *ReplicaSet) bool {
 	return slices.ContainsFunc(p.pods.In(set.Namespace).List(), func(pod *Pod) bool {
 		owner := ControllerOf(&pod.ObjectMeta)
-		return owner != nil && owner.UID == set.UID && pod.Status.Phase != api.PodSucceeded && pod.Status.Phase != api.PodFailed
+		return owner != nil && owner.UID == set.UID && pod.Status.Phase != api.PodSucceeded &&
+			pod.Status.Phase != api.PodFailed
 	})
 }
 

@@ -50,7 +50,8 @@ func (w *world) has(name string, replicas int) {
 	w.t.Helper()
 	w.Within(time.Minute, "the set has its pods", func() bool {
 		set := w.set(name)
-		return set.Status.ObservedGeneration == set.Generation && set.Status.AvailableReplicas == replicas && set.Status.Replicas == replicas
+		return set.Status.ObservedGeneration == set.Generation && set.Status.AvailableReplicas == replicas &&
+			set.Status.Replicas == replicas
 	})
 	require.Len(w.t, w.pods(), replicas)
 }
@@ -120,7 +121,8 @@ func TestOrphansAreAdoptedAndStrangersReleased(t *testing.T) {
 
 		// A pod whose labels no longer match is released, stays, and is replaced.
 		w.Must("PATCH", podsPath+"/orphan", `{"metadata":{"labels":{"app":"other"}}}`)
-		w.Within(time.Minute, "it is released and replaced", func() bool { return owner("orphan") == nil && len(w.pods()) == 3 })
+		w.Within(time.Minute, "it is released and replaced",
+			func() bool { return owner("orphan") == nil && len(w.pods()) == 3 })
 		w.Within(time.Minute, "it does not count", func() bool { return w.set("web").Status.AvailableReplicas == 2 })
 
 		// Deleting the set with --cascade=orphan: the collector removes the references, and a new
@@ -128,7 +130,8 @@ func TestOrphansAreAdoptedAndStrangersReleased(t *testing.T) {
 		pods := w.pods()
 		w.Must("DELETE", setsPath+"/web", `{"propagationPolicy":"Orphan"}`)
 		w.Within(time.Minute, "they are orphans", func() bool {
-			return !slices.ContainsFunc(w.pods(), func(pod apps.Pod) bool { return apps.ControllerOf(&pod.ObjectMeta) != nil })
+			return !slices.ContainsFunc(w.pods(),
+				func(pod apps.Pod) bool { return apps.ControllerOf(&pod.ObjectMeta) != nil })
 		})
 		w.Within(time.Minute, "the set is gone", func() bool {
 			_, err := w.Request("GET", setsPath+"/web", "")

@@ -89,7 +89,8 @@ func revision(meta *api.ObjectMeta) int {
 func (p *pass) annotations() map[string]string {
 	annotations := map[string]string{}
 	for key, value := range p.deployment.Annotations {
-		if key != "kubectl.kubernetes.io/last-applied-configuration" && !strings.HasPrefix(key, "deployment.kubernetes.io/") {
+		if key != "kubectl.kubernetes.io/last-applied-configuration" &&
+			!strings.HasPrefix(key, "deployment.kubernetes.io/") {
 			annotations[key] = value
 		}
 	}

@@ -261,7 +261,8 @@ func WithoutCondition(conditions []Condition, kind string) []Condition {
 // NewCondition returns a new condition with the present time.
 func NewCondition(kind string, status api.ConditionStatus, reason, message string) Condition {
 	now := api.NewTime(time.Now())
-	return Condition{Type: kind, Status: status, Reason: reason, Message: message, LastUpdateTime: now, LastTransitionTime: now}
+	return Condition{Type: kind, Status: status, Reason: reason, Message: message, LastUpdateTime: now,
+		LastTransitionTime: now}
 }
 
 // WithCondition returns the conditions with a new one that replaces the one of its type. If the old

@@ -164,7 +164,8 @@ func TestOwnersInOtherNamespaces(t *testing.T) {
 func TestADependentThatWasThereBeforeItsOwnerOfAnotherNamespace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		node := w.in(w.resource("nodes"), "n", owned("owner", "u"))
-		assert.Equal(t, []string{"invalid namespace n owner"}, w.hear(), "a cluster-scoped object has no namespace for the lookup")
+		assert.Equal(t, []string{"invalid namespace n owner"}, w.hear(),
+			"a cluster-scoped object has no namespace for the lookup")
 		assert.Equal(t, node, w.find("nodes", "n").GetUID(), "it is not deleted")
 	})
 }

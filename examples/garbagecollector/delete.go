@@ -57,7 +57,8 @@ func (c *Controller) deletePass(ctx context.Context, n node) error {
 // askForOwner asks the server for an owner of n. If it does not exist, owner is nil. If the server
 // cannot be asked for it, known is false. The graph proves nothing: a watch may be late, broken or
 // forbidden, and a deletion cannot be undone.
-func (c *Controller) askForOwner(ctx context.Context, n node, reference api.OwnerReference) (owner *api.PartialObjectMetadata, known bool, err error) {
+func (c *Controller) askForOwner(ctx context.Context, n node,
+	reference api.OwnerReference) (owner *api.PartialObjectMetadata, known bool, err error) {
 	kind, ok := c.monitors.find(reference.APIVersion, reference.Kind)
 	if !ok {
 		return nil, false, nil // monitors queue the object when types appear

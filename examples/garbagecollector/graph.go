@@ -108,10 +108,11 @@ func (g *graph) setLocked(n *node, object *api.PartialObjectMetadata) {
 // them, or one of its owners waits or is not known in the place that the object names. It saves the
 // server requests for all other objects.
 func (g *graph) isPendingLocked(n *node) bool {
-	return n.waiting() || n.orphaning() || !n.deleting() && slices.ContainsFunc(n.owners(), func(r api.OwnerReference) bool {
-		owner := g.nodes[r.UID]
-		return owner.object == nil || owner.waiting() || !owner.isAt(placeOf(r, n.object.Namespace))
-	})
+	return n.waiting() || n.orphaning() || !n.deleting() &&
+		slices.ContainsFunc(n.owners(), func(r api.OwnerReference) bool {
+			owner := g.nodes[r.UID]
+			return owner.object == nil || owner.waiting() || !owner.isAt(placeOf(r, n.object.Namespace))
+		})
 }
 
 func (g *graph) queueDependentsLocked(n *node) {

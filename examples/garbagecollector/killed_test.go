@@ -39,7 +39,8 @@ func TestKilledBeforeEveryRequest(t *testing.T) {
 					last = left.Load() > 0
 					w.kill()
 					w.start(nil)
-					assert.Equal(t, []string{"b", "child", "o-child", "same"}, w.names(), "killed before request %d", requests)
+					assert.Equal(t, []string{"b", "child", "o-child", "same"}, w.names(), "killed before request %d",
+						requests)
 				})
 			}
 			require.Greater(t, requests, 10)

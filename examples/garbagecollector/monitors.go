@@ -104,7 +104,8 @@ func (m *monitors) watch(ctx context.Context, r *Resource) *monitor {
 	config.Name = r.TypeName()
 	config.Transform = strip
 	config.WatchErrorHandler = func(_ context.Context, err error) { m.failed(r, one, err) }
-	made := informer.NewSharedIndexInformer[*api.PartialObjectMetadata](m.config.Heads(r.GroupVersionResource, ""), config)
+	made := informer.NewSharedIndexInformer[*api.PartialObjectMetadata](m.config.Heads(r.GroupVersionResource,
+		""), config)
 	registration, err := made.AddEventHandler(m.handler(r))
 	if err != nil { // it has not been started, so it has not stopped
 		panic(err)

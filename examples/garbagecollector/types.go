@@ -21,7 +21,8 @@ type Heads interface {
 	informer.ListerWatcher[*api.PartialObjectMetadata]
 	Get(ctx context.Context, name string, opts api.GetOptions) (*api.PartialObjectMetadata, error)
 	Delete(ctx context.Context, name string, opts api.DeleteOptions) error
-	Patch(ctx context.Context, name string, kind api.PatchType, patch []byte, opts api.UpdateOptions, subresources ...string) (*api.PartialObjectMetadata, error)
+	Patch(ctx context.Context, name string, kind api.PatchType, patch []byte, opts api.UpdateOptions,
+		subresources ...string) (*api.PartialObjectMetadata, error)
 }
 
 // Resource is a type of objects.
@@ -54,9 +55,11 @@ func typesOf(lists []*api.APIResourceList) types {
 			if strings.Contains(one.Name, "/") || lacks("get") {
 				continue
 			}
-			r := &Resource{GroupVersionResource: version.WithResource(one.Name), Kind: one.Kind, Namespaced: one.Namespaced}
+			r := &Resource{GroupVersionResource: version.WithResource(one.Name), Kind: one.Kind,
+				Namespaced: one.Namespaced}
 			found.kinds[api.GroupVersionKind{Group: version.Group, Version: version.Version, Kind: one.Kind}] = r
-			if name := r.GroupResource(); !lacks("delete") && !lacks("list") && !lacks("watch") && !slices.Contains(seen, name) {
+			if name := r.GroupResource(); !lacks("delete") && !lacks("list") && !lacks("watch") &&
+				!slices.Contains(seen, name) {
 				seen = append(seen, name)
 				found.deletable[r.GroupVersionResource] = r
 			}

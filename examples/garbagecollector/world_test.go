@@ -151,7 +151,8 @@ func owned(what, uid string) map[string]any {
 	if kind == "Gizmo" {
 		apiVersion = "example.com/v1"
 	}
-	return map[string]any{"apiVersion": apiVersion, "kind": kind, "name": name, "uid": uid, "blockOwnerDeletion": !loose}
+	return map[string]any{"apiVersion": apiVersion, "kind": kind, "name": name, "uid": uid,
+		"blockOwnerDeletion": !loose}
 }
 
 // in creates an object and returns its UID.
@@ -164,7 +165,8 @@ func (w *world) in(resource *restclient.Resource[*api.Unstructured], name string
 	o := &api.Unstructured{Object: map[string]any{"metadata": metadata}}
 	gv := resource.GroupVersionResource().GroupVersion()
 	o.Object["apiVersion"], o.Object["kind"] = gv.String(), map[string]string{
-		"configmaps": "ConfigMap", "nodes": "Node", "gizmos": "Gizmo", "secrets": "Secret"}[resource.GroupVersionResource().Resource]
+		"configmaps": "ConfigMap", "nodes": "Node", "gizmos": "Gizmo",
+		"secrets": "Secret"}[resource.GroupVersionResource().Resource]
 	created, err := resource.Create(context.Background(), o, api.UpdateOptions{})
 	require.NoError(w.t, err)
 	return created.GetUID()

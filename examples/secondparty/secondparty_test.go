@@ -116,7 +116,8 @@ func (m mortalNamespaces) Get(ctx context.Context, name string, opts api.GetOpti
 	return namespace, errors.Join(err, m.step())
 }
 
-func (m mortalNamespaces) UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
+func (m mortalNamespaces) UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace,
+	opts api.UpdateOptions) (*api.Namespace, error) {
 	updated, err := m.NamespaceClient.UpdateSubresource(ctx, name, subresource, namespace, opts)
 	return updated, errors.Join(err, m.step())
 }
@@ -126,12 +127,14 @@ type mortalStorage struct {
 	*life
 }
 
-func (m mortalStorage) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
+func (m mortalStorage) List(ctx context.Context, gvr api.GroupVersionResource,
+	namespace string) ([]*api.PartialObjectMetadata, error) {
 	found, err := m.Storage.List(ctx, gvr, namespace)
 	return found, errors.Join(err, m.step())
 }
 
-func (m mortalStorage) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
+func (m mortalStorage) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource,
+	namespace string) ([]*api.PartialObjectMetadata, bool, error) {
 	found, listed, err := m.Storage.DeleteCollection(ctx, gvr, namespace)
 	err = errors.Join(err, m.step())
 	return found, listed && err == nil, err

@@ -41,7 +41,8 @@ func (s *Storage) PreferredNamespacedResources(context.Context, time.Time) ([]*a
 	for _, gvr := range []api.GroupVersionResource{Builds, ImageStreams} {
 		lists = append(lists, &api.APIResourceList{
 			GroupVersion: api.GroupVersion{Group: gvr.Group, Version: gvr.Version}.String(),
-			Resources:    []api.APIResource{{Name: gvr.Resource, Namespaced: true, Verbs: []string{"delete", "deletecollection", "list"}}},
+			Resources: []api.APIResource{{Name: gvr.Resource, Namespaced: true,
+				Verbs: []string{"delete", "deletecollection", "list"}}},
 		})
 	}
 	return lists, nil
@@ -51,11 +52,13 @@ func (s *Storage) PreferredNamespacedResources(context.Context, time.Time) ([]*a
 func (s *Storage) Invalidate() {}
 
 // List returns the objects of a type in a namespace.
-func (s *Storage) List(_ context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
+func (s *Storage) List(_ context.Context, gvr api.GroupVersionResource,
+	namespace string) ([]*api.PartialObjectMetadata, error) {
 	entries, err := s.entries(collection(gvr, namespace))
 	var objects []*api.PartialObjectMetadata
 	for _, entry := range entries {
-		objects = append(objects, &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Namespace: namespace, Name: entry.Name()}})
+		objects = append(objects,
+			&api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Namespace: namespace, Name: entry.Name()}})
 	}
 	return objects, err
 }
@@ -79,7 +82,8 @@ func (s *Storage) Delete(
 }
 
 // DeleteCollection removes all objects of a type in a namespace. It returns what it found.
-func (s *Storage) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
+func (s *Storage) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource,
+	namespace string) ([]*api.PartialObjectMetadata, bool, error) {
 	found, err := s.List(ctx, gvr, namespace)
 	if err == nil {
 		err = s.root.RemoveAll(collection(gvr, namespace))

@@ -70,7 +70,8 @@ func NewController(config Config) (*Controller, error) {
 	config.Worker.Synced = []informer.InformerSynced{registration.HasSynced}
 	config.Worker.Workers = cmp.Or(max(config.Worker.Workers, 0), 4)
 	if config.Worker.RateLimiter == nil {
-		config.Worker.RateLimiter = queue.NewItemExponentialFailureRateLimiter[string](100*time.Millisecond, time.Minute)
+		config.Worker.RateLimiter = queue.NewItemExponentialFailureRateLimiter[string](100*time.Millisecond,
+			time.Minute)
 	}
 	c.pool = controller.NewPool(config.Worker)
 	return c, nil
@@ -85,7 +86,8 @@ func (c *Controller) RunWithin(stop, alive context.Context) { c.pool.Run(stop, a
 // metadata.generation counts changes of the spec, and a deletion arrives as an update that sets
 // metadata.deletionTimestamp.
 func asksForMore(old, vm *VirtualMachine) bool {
-	return old.UID != vm.UID || old.Generation != vm.Generation || (old.DeletionTimestamp == nil) != (vm.DeletionTimestamp == nil)
+	return old.UID != vm.UID || old.Generation != vm.Generation ||
+		(old.DeletionTimestamp == nil) != (vm.DeletionTimestamp == nil)
 }
 
 func (c *Controller) enqueue(vm *VirtualMachine) {

@@ -72,19 +72,24 @@ func observed(before func(call string, vm *machine) error) func(*virtualmachine.
 func machineIsMade(w *world) {
 	p := w.start()
 	vm := w.createAndWait("a")
-	assert.Equal(w.t, []string{"a-" + vm.UID}, w.driver.Names(), "an object has one machine, with the name of serverName")
-	assert.Equal(w.t, []string{"a: Pending", "a: Active"}, told(p, &p.phases), "the phase goes from none to Pending to Active")
+	assert.Equal(w.t, []string{"a-" + vm.UID}, w.driver.Names(),
+		"an object has one machine, with the name of serverName")
+	assert.Equal(w.t, []string{"a: Pending", "a: Active"}, told(p, &p.phases),
+		"the phase goes from none to Pending to Active")
 	stored := w.get("a")
 	assert.Equal(w.t, virtualmachine.VirtualMachineActive, stored.Status.Phase, "the server has the phase Active")
-	assert.Equal(w.t, stored.Generation, stored.Status.ObservedGeneration, "observedGeneration is the generation that the machine was made for")
+	assert.Equal(w.t, stored.Generation, stored.Status.ObservedGeneration,
+		"observedGeneration is the generation that the machine was made for")
 	assert.Empty(w.t, told(p, &p.errors), "no pass fails")
-	assert.Equal(w.t, 1, p.passesOf("default/a"), "one pass takes all steps, each with the object that the last write returned")
+	assert.Equal(w.t, 1, p.passesOf("default/a"),
+		"one pass takes all steps, each with the object that the last write returned")
 }
 
 func serverHasTheFinalizer(w *world) {
 	w.start()
 	w.createAndWait("a", func(vm *machine) { vm.Finalizers = []string{theirs} })
-	assert.Equal(w.t, []string{theirs, ours}, w.get("a").Finalizers, "the object on the server has the finalizers of others and then this controller's")
+	assert.Equal(w.t, []string{theirs, ours}, w.get("a").Finalizers,
+		"the object on the server has the finalizers of others and then this controller's")
 }
 
 func has(vm *machine, finalizer string) bool {
@@ -96,7 +101,9 @@ func finalizerBeforeMachine(w *world) {
 	w.start(observed(func(call string, _ *machine) error {
 		if call == "CreateServer" {
 			asked.Add(1)
-			assert.True(w.t, has(w.get("a"), ours), "CreateServer was called before the server had the finalizer: a controller that is killed now leaks the machine")
+			assert.True(w.t, has(w.get("a"), ours),
+				"CreateServer was called before the server had the finalizer: a controller that is killed now "+
+					"leaks the machine")
 		}
 		return nil
 	}))
@@ -117,9 +124,11 @@ func failureInTheStatus(w *world) {
 	assert.Equal(w.t, "the server cannot be created: no room", w.get("a").Status.Reason, "the status has the reason")
 	repaired.Store(true)
 	time.Sleep(time.Minute)
-	assert.Equal(w.t, "Active", w.phase("a"), "a pass that failed is repeated, and creates the machine from the phase Failed")
+	assert.Equal(w.t, "Active", w.phase("a"),
+		"a pass that failed is repeated, and creates the machine from the phase Failed")
 	assert.Empty(w.t, w.get("a").Status.Reason, "the reason goes with the trouble")
-	assert.Equal(w.t, []string{ours}, w.get("a").Finalizers, "the finalizer is on the object once, after many attempts as well")
+	assert.Equal(w.t, []string{ours}, w.get("a").Finalizers,
+		"the finalizer is on the object once, after many attempts as well")
 	assert.NotEmpty(w.t, told(p, &p.errors), "syncHandler returns the error, so that the worker tries again")
 }
 
@@ -149,7 +158,8 @@ func writeBeforeMachine(w *world) {
 func anotherSpec(w *world) {
 	p := w.start(observed(func(call string, _ *machine) error {
 		if call == "CreateServer" {
-			assert.Empty(w.t, w.get("a").Status.Server, "CreateServer was called while the status still showed the server of the old spec")
+			assert.Empty(w.t, w.get("a").Status.Server,
+				"CreateServer was called while the status still showed the server of the old spec")
 		}
 		return nil
 	}))
@@ -160,8 +170,10 @@ func anotherSpec(w *world) {
 		assert.Equal(w.t, int64(8_000_000_000), request.Memory, "the machine has the size of the new spec")
 	}
 	assert.Len(w.t, w.driver.Names(), 1, "the new machine replaces the old one")
-	assert.Equal(w.t, "memory-2", w.get("a").Status.Server.ID, "the machine of the old spec was deleted, and another one was created")
-	assert.Equal(w.t, []string{"a: Pending", "a: Active", "a: Pending", "a: Active"}, told(p, &p.phases), "the phase goes through Pending again")
+	assert.Equal(w.t, "memory-2", w.get("a").Status.Server.ID,
+		"the machine of the old spec was deleted, and another one was created")
+	assert.Equal(w.t, []string{"a: Pending", "a: Active", "a: Pending", "a: Active"}, told(p, &p.phases),
+		"the phase goes through Pending again")
 }
 
 func onlyUsage(w *world) {
@@ -169,7 +181,8 @@ func onlyUsage(w *world) {
 	w.createAndWait("a")
 	version := w.get("a").ResourceVersion
 	time.Sleep(10 * period)
-	assert.Equal(w.t, 11, p.passesOf("default/a"), "again is usagePeriod for an active machine: one pass for the creation, and one each period")
+	assert.Equal(w.t, 11, p.passesOf("default/a"),
+		"again is usagePeriod for an active machine: one pass for the creation, and one each period")
 	assert.NotEqual(w.t, version, w.get("a").ResourceVersion, "the usage is written, and such a write asks for no pass")
 	assert.Equal(w.t, []string{"a: Pending", "a: Active"}, told(p, &p.phases), "an active machine stays Active")
 	assert.Equal(w.t, "memory-1", w.get("a").Status.Server.ID, "an active machine is not created again")
@@ -182,8 +195,10 @@ func deletionIsAnUpdate(w *world) {
 	time.Sleep(2 * period)
 	assert.Empty(w.t, w.driver.Names(), "the machine is gone")
 	assert.Nil(w.t, w.get("a"), "the object is gone: the controller has removed its finalizer from the server's object")
-	assert.Equal(w.t, []string{"a: Pending", "a: Active", "a: Terminating"}, told(p, &p.phases), "the phase becomes Terminating first")
-	assert.Contains(w.t, told(p, &p.events), "a Normal ServerDeleted: the server a-"+vm.UID+" was deleted", "there is an Event about the deletion")
+	assert.Equal(w.t, []string{"a: Pending", "a: Active", "a: Terminating"}, told(p, &p.phases),
+		"the phase becomes Terminating first")
+	assert.Contains(w.t, told(p, &p.events), "a Normal ServerDeleted: the server a-"+vm.UID+" was deleted",
+		"there is an Event about the deletion")
 	assert.Empty(w.t, told(p, &p.errors), "no pass fails, not even one for a key whose object is gone")
 }
 
@@ -201,7 +216,8 @@ func goneNeedsNothing(w *world) {
 	w.delete("b")
 	assert.Nil(w.t, w.get("b"))
 	time.Sleep(2 * period)
-	assert.Empty(w.t, told(p, &p.errors), "a pass over an object that has gone is a success: there is nothing to try again")
+	assert.Empty(w.t, told(p, &p.errors),
+		"a pass over an object that has gone is a success: there is nothing to try again")
 	assert.Equal(w.t, []string{"a-" + busy.UID}, w.driver.Names(), "an object that has gone gets no machine")
 }
 
@@ -210,7 +226,9 @@ func machineBeforeFinalizer(w *world) {
 	w.start(observed(func(call string, _ *machine) error {
 		if call == "DeleteServer" {
 			asked.Add(1)
-			assert.True(w.t, has(w.get("a"), ours), "DeleteServer was called after the finalizer was removed: a controller that is killed now leaks the machine")
+			assert.True(w.t, has(w.get("a"), ours),
+				"DeleteServer was called after the finalizer was removed: a controller that is killed now "+
+					"leaks the machine")
 		}
 		return nil
 	}))
@@ -224,7 +242,8 @@ func finalizersOfOthers(w *world) {
 	w.createAndWait("a", func(vm *machine) { vm.Finalizers = []string{theirs} })
 	w.deleteAndWait("a")
 	vm := w.get("a")
-	require.NotNil(w.t, vm, "the object stays: it has a finalizer of another controller, which only that one may remove")
+	require.NotNil(w.t, vm,
+		"the object stays: it has a finalizer of another controller, which only that one may remove")
 	assert.Equal(w.t, []string{theirs}, vm.Finalizers, "the controller removes its own finalizer and no other")
 	assert.Empty(w.t, w.driver.Names(), "the machine is gone")
 	passes := p.passesOf("default/a")
@@ -273,7 +292,8 @@ func machineHoldsObject(w *world) {
 	require.NotNil(w.t, vm, "the object stays as long as its machine cannot be deleted")
 	assert.Equal(w.t, "the server cannot be deleted: the engine is down", vm.Status.Reason, "the status has the reason")
 	assert.Equal(w.t, virtualmachine.VirtualMachineTerminating, vm.Status.Phase, "the phase stays Terminating")
-	assert.NotContains(w.t, strings.Join(told(p, &p.events), "\n"), "ServerDeleted", "no Event says that the server was deleted")
+	assert.NotContains(w.t, strings.Join(told(p, &p.events), "\n"), "ServerDeleted",
+		"no Event says that the server was deleted")
 	repaired.Store(true)
 	time.Sleep(2 * time.Minute)
 	assert.Nil(w.t, w.get("a"), "a pass that failed is repeated, and the object goes after its machine")
@@ -291,6 +311,7 @@ func deletionWaits(w *world) {
 	assert.NotNil(w.t, vm.DeletionTimestamp, "the object is terminating")
 	w.start()
 	time.Sleep(time.Second)
-	assert.Empty(w.t, w.driver.Names(), "the next controller deletes the machine, although it has not seen the deletion")
+	assert.Empty(w.t, w.driver.Names(),
+		"the next controller deletes the machine, although it has not seen the deletion")
 	assert.Nil(w.t, w.get("a"), "and then the object goes")
 }

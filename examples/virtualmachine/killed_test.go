@@ -102,8 +102,10 @@ func (l *life) expect(memory int64) {
 	for _, request := range l.driver.Servers() {
 		sizes = append(sizes, request.Memory)
 	}
-	if memory == 0 && (phase != "gone" || len(sizes) > 0) || memory > 0 && (phase != "Active" || !slices.Equal(sizes, []int64{memory})) {
-		l.wrong = append(l.wrong, fmt.Sprintf("the object is %s, and there are servers of these sizes: %v", phase, sizes))
+	if memory == 0 && (phase != "gone" || len(sizes) > 0) ||
+		memory > 0 && (phase != "Active" || !slices.Equal(sizes, []int64{memory})) {
+		l.wrong = append(l.wrong, fmt.Sprintf("the object is %s, and there are servers of these sizes: %v",
+			phase, sizes))
 	}
 }
 
@@ -162,12 +164,16 @@ func TestAControllerThatIsKilledLeavesNoZombie(t *testing.T) {
 	for _, text := range []string{"textbook", "fast"} {
 		t.Run(text, func(t *testing.T) {
 			calls, wrong := playKilled(t, text)
-			assert.Empty(t, wrong, "the controller was killed after the call that is named last, and the next controller has to finish its work")
-			for _, name := range []string{"Update", "UpdateStatus Pending", "IsServerExist", "CreateServer", "UpdateStatus Active",
+			assert.Empty(t, wrong,
+				"the controller was killed after the call that is named last, and the next controller has to "+
+					"finish its work")
+			for _, name := range []string{"Update", "UpdateStatus Pending", "IsServerExist", "CreateServer",
+				"UpdateStatus Active",
 				"GetServerStatus", "UpdateStatus Terminating", "DeleteServer"} {
 				assert.Contains(t, calls, name, "the controller was killed after each of them")
 			}
-			assert.Less(t, slices.Index(calls, "Update"), slices.Index(calls, "CreateServer"), "the finalizer comes first")
+			assert.Less(t, slices.Index(calls, "Update"), slices.Index(calls, "CreateServer"),
+				"the finalizer comes first")
 		})
 	}
 }

@@ -16,7 +16,8 @@ import (
 
 func TestQuantities(t *testing.T) {
 	for text, want := range map[string]int64{
-		`1`: 1, `"1"`: 1, `"4G"`: 4_000_000_000, `"1.5Gi"`: 3 << 29, `"1e3"`: 1000, `"1E3"`: 1000, `"2E"`: 2e18, `"128Ki"`: 128 << 10,
+		`1`: 1, `"1"`: 1, `"4G"`: 4_000_000_000, `"1.5Gi"`: 3 << 29, `"1e3"`: 1000, `"1E3"`: 1000, `"2E"`: 2e18,
+		`"128Ki"`: 128 << 10,
 		`"2500m"`: 3, `"1M"`: 1e6, `"7k"`: 7000, `".5k"`: 500, `"+3"`: 3,
 	} {
 		got, err := virtualmachine.Quantity(text).In(1)
@@ -28,7 +29,8 @@ func TestQuantities(t *testing.T) {
 		require.NoError(t, err, text)
 		assert.Equal(t, want, got, text)
 	}
-	for _, text := range []string{``, `""`, `"G"`, `"1X"`, `"1GiB"`, `"inf"`, `"NaN"`, `"0x10"`, `"1_000"`, `"1Gi1"`, `null`, `"many"`} {
+	for _, text := range []string{``, `""`, `"G"`, `"1X"`, `"1GiB"`, `"inf"`, `"NaN"`, `"0x10"`, `"1_000"`, `"1Gi1"`,
+		`null`, `"many"`} {
 		_, err := virtualmachine.Quantity(text).In(1)
 		assert.ErrorContains(t, err, "is not a quantity such as 2, 500m or 4Gi", text)
 	}

@@ -25,7 +25,8 @@ func (c *Controller) updateUsage(ctx context.Context, vm *VirtualMachine) error 
 	}
 	before := vm.Status
 	vm.Status.Server = ServerStatus{ID: status.ID, State: status.State, Usage: ResourceUsage{
-		CPU: cpuUsed(status.CPUPercentage, vm.Spec.Resource.CPU), Memory: memoryUsed(status.MemoryPercentage, vm.Spec.Resource.Memory),
+		CPU:    cpuUsed(status.CPUPercentage, vm.Spec.Resource.CPU),
+		Memory: memoryUsed(status.MemoryPercentage, vm.Spec.Resource.Memory),
 	}}
 	if vm.Status == before && before.Reason == "" {
 		return nil
@@ -91,7 +92,8 @@ func (c *Controller) reportRefusal(ctx context.Context, vm *VirtualMachine, err 
 }
 
 // updateStatus writes the status with a phase and a reason, which may be nil.
-func (c *Controller) updateStatus(ctx context.Context, vm *VirtualMachine, phase VirtualMachinePhase, reason error) (*VirtualMachine, error) {
+func (c *Controller) updateStatus(ctx context.Context, vm *VirtualMachine, phase VirtualMachinePhase,
+	reason error) (*VirtualMachine, error) {
 	from := vm.Status.Phase
 	vm.Status.Phase, vm.Status.Reason = phase, ""
 	if reason != nil {

@@ -127,7 +127,8 @@ func TestASpecThatIsNoSize(t *testing.T) {
 		assert.Equal(w.t, "Failed", w.phase("none"))
 		assert.Equal(w.t, `spec.resource.memory cannot be used: "0" is out of range`, w.get("none").Status.Reason)
 		assert.Equal(w.t, `spec.resource.cpu cannot be used: "0" is out of range`, w.get("nothing").Status.Reason)
-		assert.Contains(w.t, told(p, &p.events), `none Warning InvalidSpec: spec.resource.memory cannot be used: "0" is out of range`)
+		assert.Contains(w.t, told(p, &p.events),
+			`none Warning InvalidSpec: spec.resource.memory cannot be used: "0" is out of range`)
 		w.deleteAndWait("none")
 		assert.Nil(w.t, w.get("none"))
 	})
@@ -154,7 +155,8 @@ func TestADriverThatHangs(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		assert.Equal(w.t, "Failed", w.phase("stuck"))
-		assert.Equal(w.t, "it is not known whether the server exists: the driver did not answer in time", w.get("stuck").Status.Reason)
+		assert.Equal(w.t, "it is not known whether the server exists: the driver did not answer in time",
+			w.get("stuck").Status.Reason)
 		assert.Contains(w.t, told(p, &p.events), "stuck Warning FailedIsServerExist: "+w.get("stuck").Status.Reason)
 		healed.Store(true)
 		time.Sleep(2 * time.Minute)
@@ -176,10 +178,12 @@ func TestAnEngineThatIsDown(t *testing.T) {
 		w.delete("b")
 		time.Sleep(time.Minute)
 		assert.Equal(w.t, "Active", w.phase("a"))
-		assert.Equal(w.t, "the state of the server is not known: cannot connect to the engine", w.get("a").Status.Reason)
+		assert.Equal(w.t, "the state of the server is not known: cannot connect to the engine",
+			w.get("a").Status.Reason)
 		assert.Equal(w.t, "Terminating", w.phase("b"))
 		assert.Equal(w.t, "the server cannot be deleted: cannot connect to the engine", w.get("b").Status.Reason)
-		assert.Contains(w.t, told(p, &p.events), "b Warning FailedDeleteServer: the server cannot be deleted: cannot connect to the engine")
+		assert.Contains(w.t, told(p, &p.events),
+			"b Warning FailedDeleteServer: the server cannot be deleted: cannot connect to the engine")
 		assert.Len(w.t, w.driver.Names(), 2)
 		w.resize("a", "8G")
 		time.Sleep(time.Second)
@@ -212,7 +216,8 @@ func TestAMachineThatIsLost(t *testing.T) {
 		require.NoError(w.t, w.driver.DeleteServer(w.t.Context(), "a-"+vm.UID))
 		time.Sleep(period)
 		assert.Equal(w.t, "memory-3", w.get("a").Status.Server.ID)
-		assert.Equal(w.t, []string{"a: Pending", "a: Active", "a: Failed", "a: Active", "a: Failed", "a: Active"}, told(p, &p.phases))
+		assert.Equal(w.t, []string{"a: Pending", "a: Active", "a: Failed", "a: Active", "a: Failed", "a: Active"},
+			told(p, &p.phases))
 		events := told(p, &p.events)
 		assert.Contains(w.t, events, "a Warning ServerLost: the server has ended: out of memory")
 		assert.Contains(w.t, events, "a Warning ServerLost: the server has ended: it does not exist")
@@ -266,7 +271,8 @@ func TestRightsThatAreMissing(t *testing.T) {
 			var granted atomic.Bool
 			p := w.start(withAnswers(func(call string, stored *machine, err error) (*machine, error) {
 				if call == missing && !granted.Load() {
-					return nil, api.NewStatusError(api.Status{Code: 403, Reason: api.ReasonForbidden, Message: "cannot " + call})
+					return nil, api.NewStatusError(api.Status{Code: 403, Reason: api.ReasonForbidden,
+						Message: "cannot " + call})
 				}
 				return stored, err
 			}))
@@ -309,7 +315,8 @@ func TestAResourceThatDropsTheStatus(t *testing.T) {
 			return stored, err
 		}))
 		w.createAndWait("a")
-		assert.EqualError(w.t, told(p, &p.errors)[0], "the server has not stored the phase Pending: its resource is not that of crd.yaml")
+		assert.EqualError(w.t, told(p, &p.errors)[0],
+			"the server has not stored the phase Pending: its resource is not that of crd.yaml")
 	})
 }
 

@@ -31,7 +31,8 @@ func (x *Indexer[T]) checkLocked() error {
 		for value, b := range ix.buckets {
 			what := fmt.Sprintf("index %q, value %q", ix.name, value)
 			if b.index != ix || b.value != value {
-				errs = append(errs, fmt.Errorf("%s: the bucket belongs to index %q, value %q", what, b.index.name, b.value))
+				errs = append(errs, fmt.Errorf("%s: the bucket belongs to index %q, value %q", what, b.index.name,
+					b.value))
 			}
 			if b.objects.n == 0 {
 				errs = append(errs, fmt.Errorf("%s: the bucket is empty", what))
@@ -146,10 +147,12 @@ func (t *table[E]) check() error {
 		}
 	}
 	if used > capacity(groups) {
-		return fmt.Errorf("table: %d slots are used or tombstones, of %d groups: a look-up may not end", used, len(groups))
+		return fmt.Errorf("table: %d slots are used or tombstones, of %d groups: a look-up may not end", used,
+			len(groups))
 	}
 	if used != t.used || live != t.len() {
-		return fmt.Errorf("table: %d groups, used %d (counter %d), live %d (counter %d)", len(groups), used, t.used, live, t.len())
+		return fmt.Errorf("table: %d groups, used %d (counter %d), live %d (counter %d)", len(groups), used, t.used,
+			live, t.len())
 	}
 	return nil
 }

@@ -50,7 +50,8 @@ func TestIndexAddedDuringAWrite(t *testing.T) {
 				require.NoError(t, x.Add(web))
 				require.Error(t, x.Add(bad), "the write calls the new index's function")
 			} else {
-				require.Error(t, x.Replace([]*indexertest.Object{web, bad}, "1"), "the write calls the new index's function")
+				require.Error(t, x.Replace([]*indexertest.Object{web, bad}, "1"),
+					"the write calls the new index's function")
 			}
 			keys, err := x.IndexKeys("node", "n1")
 			assert.NoError(t, err)
@@ -130,6 +131,7 @@ func TestReplaceDuringAWrite(t *testing.T) {
 	assert.True(t, exists, "want an object in the store when Add has returned, although a Replace came during Add")
 	keys, err := x.IndexKeys("meddling", "any")
 	assert.NoError(t, err)
-	assert.Equal(t, []string{"db", "web"}, keys, "want the index to have the objects of Replace and the one that was added after it")
+	assert.Equal(t, []string{"db", "web"}, keys,
+		"want the index to have the objects of Replace and the one that was added after it")
 	require.NoError(t, x.Check())
 }

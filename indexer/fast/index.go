@@ -175,7 +175,8 @@ func sameIndexes[T any](a, b *contents[T]) bool { return len(a.indexes) == len(b
 
 // values calls all index functions for obj and appends their results to room, in the order of the
 // indexes.
-func (c *contents[T]) values(key string, obj T, room [][]string, errs *indexer.IndexErrors) ([][]string, *indexer.IndexErrors) {
+func (c *contents[T]) values(key string, obj T, room [][]string,
+	errs *indexer.IndexErrors) ([][]string, *indexer.IndexErrors) {
 	for _, ix := range c.indexes {
 		values, err := ix.indexFunc.Values(obj)
 		if err != nil {

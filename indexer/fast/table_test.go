@@ -343,7 +343,10 @@ func TestAnIndexErrorIsReportedOnceIfAddIndexersRunsInBetween(t *testing.T) {
 		KeyFunc: func(obj string) (string, error) { return obj, nil },
 		Indexers: indexer.Indexers[string]{"bad": func(string) ([]string, error) {
 			if values++; values == 1 {
-				require.NoError(t, x.AddIndexers(indexer.Indexers[string]{"more": func(obj string) ([]string, error) { return []string{obj}, nil }}))
+				require.NoError(t, x.AddIndexers(indexer.Indexers[string]{"more": func(obj string) ([]string,
+					error) {
+					return []string{obj}, nil
+				}}))
 			}
 			return nil, bad
 		}},
@@ -351,7 +354,8 @@ func TestAnIndexErrorIsReportedOnceIfAddIndexersRunsInBetween(t *testing.T) {
 	})
 	err := x.Add("a")
 	require.Equal(t, 2, values, "the values are computed for the indexes before and after AddIndexers")
-	assert.Equal(t, &indexer.IndexError{Index: "bad", Key: "a", Err: bad}, err, "errors of the attempt that was given up count as well")
+	assert.Equal(t, &indexer.IndexError{Index: "bad", Key: "a", Err: bad}, err,
+		"errors of the attempt that was given up count as well")
 	assert.Equal(t, 1, reported, "errors that IndexFailed has reported")
 	found, err := x.ByIndex("more", "a")
 	require.NoError(t, err)

@@ -146,7 +146,8 @@ func testWindow(t *testing.T, impl Implementation) {
 			return fmt.Sprintf("%s: %d objects", what, len(numbers))
 		}
 		slices.Sort(numbers)
-		if span := numbers[len(numbers)-1] - numbers[0] + 1; span != len(numbers) || len(slices.Compact(numbers)) != span {
+		if span := numbers[len(numbers)-1] - numbers[0] + 1; span != len(numbers) ||
+			len(slices.Compact(numbers)) != span {
 			return fmt.Sprintf("%s: %d objects over a range of %d", what, len(numbers), span)
 		}
 		return ""
@@ -190,12 +191,13 @@ func testWindow(t *testing.T, impl Implementation) {
 // reads.
 func testReplaceIsAtomic(t *testing.T, impl Implementation) {
 	const rounds = 60
-	x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: indexer.Indexers[*Object]{"namespace": func(o *Object) ([]string, error) {
-		if strings.HasSuffix(o.Name, "50") {
-			runtime.Gosched()
-		}
-		return ByNamespace(o)
-	}}})
+	x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc,
+		Indexers: indexer.Indexers[*Object]{"namespace": func(o *Object) ([]string, error) {
+			if strings.HasSuffix(o.Name, "50") {
+				runtime.Gosched()
+			}
+			return ByNamespace(o)
+		}}})
 	replace := func(round int) {
 		n := 100 + 150*(round%3)
 		require.NoError(t, x.Replace(series("a", n, strconv.Itoa(round)), strconv.Itoa(round)))
@@ -260,7 +262,8 @@ func testMovingObject(t *testing.T, impl Implementation) {
 		func() string {
 			found, err := x.Index("label", pod("", "anything", "", labels...))
 			if err != nil || len(found) != others+1 {
-				return fmt.Sprintf("Index with %d values of one object each finds %d objects, %v", others+1, len(found), err)
+				return fmt.Sprintf("Index with %d values of one object each finds %d objects, %v", others+1,
+					len(found), err)
 			}
 			return ""
 		},
@@ -386,7 +389,8 @@ func yielding(f indexer.IndexFunc[*Object]) indexer.IndexFunc[*Object] {
 // after or during AddIndexers.
 func testAddIndexersWhileWriting(t *testing.T, impl Implementation) {
 	for range 10 {
-		x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: indexer.Indexers[*Object]{"namespace": ByNamespace}})
+		x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc,
+			Indexers: indexer.Indexers[*Object]{"namespace": ByNamespace}})
 		for i := range 300 {
 			require.NoError(t, x.Add(pod(fmt.Sprint("w", i%3), fmt.Sprint("o", i/3), "first", "first")))
 		}
@@ -461,7 +465,8 @@ func testSlowIndexFunction(t *testing.T, impl Implementation) {
 		}
 		return nil, nil
 	}
-	x = impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: indexer.Indexers[*Object]{"namespace": ByNamespace, "slow": slow}})
+	x = impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc,
+		Indexers: indexer.Indexers[*Object]{"namespace": ByNamespace, "slow": slow}})
 	require.NoError(t, x.Add(pod("a", "other", "")))
 	require.NoError(t, x.Add(pod("a", "slow", "")))
 	assert.Equal(t, 2, <-read)

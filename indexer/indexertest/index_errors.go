@@ -59,7 +59,8 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 			var panicked *indexer.PanicError
 			require.ErrorAs(t, err, &panicked, "want the panic of the index function as a *PanicError")
 			assert.Equal(t, errBadNode, panicked.Value, "the error has the value of the panic")
-			assert.Contains(t, string(panicked.Stack), "indexertest.failing", "the stack shows where the panic came from")
+			assert.Contains(t, string(panicked.Stack), "indexertest.failing",
+				"the stack shows where the panic came from")
 			want = `index "failing": no values for "a/web": panic: bad node`
 		}
 		assert.Equal(t, want, err.Error(), "the text names the index, the object and the failure")
@@ -100,7 +101,8 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 	assertIndexed(t, x, "late", map[string][]string{"n1": {"a/db"}})
 
 	// The next good version repairs the index, and a bad one can be deleted.
-	require.NoError(t, x.Update(pod("a", "web", "n2")), "the next good version has no error: the values of the bad old one are not needed")
+	require.NoError(t, x.Update(pod("a", "web", "n2")),
+		"the next good version has no error: the values of the bad old one are not needed")
 	assertIndexed(t, x, "failing", map[string][]string{"n1": {"a/db"}, "n2": {"a/web"}})
 	assertIndexed(t, x, "late", map[string][]string{"n1": {"a/db"}, "n2": {"a/web"}})
 	_ = x.Update(bad)
@@ -115,14 +117,18 @@ func testManyIndexErrors(t *testing.T, impl Implementation) {
 		testPanicsInstead(t, impl, "error")
 		return
 	}
-	x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: indexer.Indexers[*Object]{"b": failing, "a": failing, "node": ByNode}})
+	x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc,
+		Indexers: indexer.Indexers[*Object]{"b": failing, "a": failing, "node": ByNode}})
 	bad := pod("a", "web", "error")
 	var all *indexer.IndexErrors
 	require.ErrorAs(t, x.Add(bad), &all)
 	assert.Equal(t, 2, all.Total, "both indexes that fail are reported")
 	require.Len(t, all.First, 2)
-	assert.Equal(t, []string{"a", "b"}, []string{all.First[0].Index, all.First[1].Index}, "errors come in the order of the indexes' names")
-	assert.Equal(t, `2 index errors: index "a": no values for "a/web": bad node; index "b": no values for "a/web": bad node`, all.Error())
+	assert.Equal(t, []string{"a", "b"}, []string{all.First[0].Index, all.First[1].Index},
+		"errors come in the order of the indexes' names")
+	assert.Equal(t,
+		`2 index errors: index "a": no values for "a/web": bad node; index "b": no values for "a/web": bad node`,
+		all.Error())
 	assert.ErrorIs(t, all, errBadNode)
 	assertIndexed(t, x, "node", map[string][]string{"error": {"a/web"}})
 
@@ -157,7 +163,8 @@ func testPanicsInstead(t *testing.T, impl Implementation, how string) {
 
 // traced returns a store with the index "failing" and the hooks.
 func (impl Implementation) traced(trace *indexer.Trace) Indexer {
-	return impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Trace: trace, Indexers: indexer.Indexers[*Object]{"failing": failing}})
+	return impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Trace: trace,
+		Indexers: indexer.Indexers[*Object]{"failing": failing}})
 }
 
 // testTrace: each write calls the hooks for its changes, once, and no other call does.
@@ -183,20 +190,23 @@ func testTrace(t *testing.T, impl Implementation) {
 		{"Add of a key that exists", func() error { return x.Add(web) }, []string{"updated a/web"}},
 		{"Update", func() error { return x.Update(web) }, []string{"updated a/web"}},
 		{"Put of a key that exists", func() error { return put(web) }, []string{"updated a/web"}},
-		{"Update when an index function fails", func() error { return x.Update(bad) }, []string{"updated a/web", failed}},
+		{"Update when an index function fails", func() error { return x.Update(bad) },
+			[]string{"updated a/web", failed}},
 		{"Delete", func() error { return x.Delete(web) }, []string{"deleted a/web"}},
 		{"Delete of a missing key", func() error { return x.Delete(web) }, nil},
 		{"DeleteKey of a missing key", func() error { x.DeleteKey("a/web"); return nil }, nil},
 		{"Update of a new key", func() error { return x.Update(web) }, []string{"added a/web"}},
 		{"DeleteKey", func() error { x.DeleteKey("a/web"); return nil }, []string{"deleted a/web"}},
 		{"Put of a new key", func() error { return put(bad) }, []string{"added a/web", failed}},
-		{"Replace with a repeated key", func() error { return x.Replace([]*Object{web, pod("a", "db", ""), bad}, "7") }, []string{"replaced by 2 at 7", failed}},
+		{"Replace with a repeated key", func() error { return x.Replace([]*Object{web, pod("a", "db", ""), bad}, "7") },
+			[]string{"replaced by 2 at 7", failed}},
 		{"Replace by nothing", func() error { return x.Replace(nil, "8") }, []string{"replaced by 0 at 8"}},
 		{"Replace without a key", func() error { return x.Replace([]*Object{web, {}}, "9") }, nil},
 		{"Add without a key", func() error { return x.Add(&Object{}) }, nil},
 		{"Delete without a key", func() error { return x.Delete(&Object{}) }, nil},
 		{"AddIndexers", func() error { return x.AddIndexers(indexer.Indexers[*Object]{"node": ByNode}) }, nil},
-		{"AddIndexers of an existing name", func() error { return x.AddIndexers(indexer.Indexers[*Object]{"node": ByNode}) }, nil},
+		{"AddIndexers of an existing name",
+			func() error { return x.AddIndexers(indexer.Indexers[*Object]{"node": ByNode}) }, nil},
 		{"reads", func() error { x.List(); x.GetByKey("a/web"); _, err := x.ByIndex("node", "n1"); return err }, nil},
 	} {
 		called = nil
@@ -213,7 +223,8 @@ func testTrace(t *testing.T, impl Implementation) {
 	require.Error(t, x.Add(bad))
 	called = nil
 	require.Error(t, x.AddIndexers(indexer.Indexers[*Object]{"late": failing}))
-	assert.Equal(t, []string{`failed: 1 index errors: index "late": no values for "a/web": bad node`}, called, "hooks called by AddIndexers when an index function fails")
+	assert.Equal(t, []string{`failed: 1 index errors: index "late": no values for "a/web": bad node`}, called,
+		"hooks called by AddIndexers when an index function fails")
 
 	x = impl.traced(&indexer.Trace{}) // no hooks
 	require.Error(t, x.Add(bad))

@@ -41,10 +41,11 @@ func testIndexes(t *testing.T, impl Implementation) {
 // testAdditionHasNoOldObject: index functions need not accept a zero object.
 func testAdditionHasNoOldObject(t *testing.T, impl Implementation) {
 	var called []*Object
-	x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: indexer.Indexers[*Object]{"namespace": func(o *Object) ([]string, error) {
-		called = append(called, o)
-		return ByNamespace(o)
-	}}})
+	x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc,
+		Indexers: indexer.Indexers[*Object]{"namespace": func(o *Object) ([]string, error) {
+			called = append(called, o)
+			return ByNamespace(o)
+		}}})
 	for _, write := range []struct {
 		name string
 		add  func(*Object) error
@@ -58,7 +59,8 @@ func testAdditionHasNoOldObject(t *testing.T, impl Implementation) {
 		require.NoError(t, write.add(added))
 		require.NotEmpty(t, called, "%s of a new key calls the index functions", write.name)
 		for _, o := range called {
-			require.Same(t, added, o, "%s of a new key calls index functions for the new object only, never with a zero object", write.name)
+			require.Same(t, added, o,
+				"%s of a new key calls index functions for the new object only, never with a zero object", write.name)
 		}
 	}
 }
@@ -68,7 +70,8 @@ func testSeveralValues(t *testing.T, impl Implementation) {
 		"update a/web+w+w+w; update a/web+w; update a/web; update a/web+y").play(t, impl)
 	related, err := x.Index("label", pod("b", "stranger", "", "y", "z", "none"))
 	assert.NoError(t, err)
-	assert.Equal(t, []string{"a/other", "a/web"}, names(related), "each object once, although one has two of the values")
+	assert.Equal(t, []string{"a/other", "a/web"}, names(related),
+		"each object once, although one has two of the values")
 	related, err = x.Index("label", pod("b", "stranger", "", "z", "none"))
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"a/other"}, names(related))
@@ -99,7 +102,8 @@ func testRepeatedValues(t *testing.T, impl Implementation) {
 	}
 	related, err := x.Index("label", web)
 	assert.NoError(t, err)
-	assert.Equal(t, []string{"a/db", "a/web"}, names(related), "Index returns an object with several of the values once")
+	assert.Equal(t, []string{"a/db", "a/web"}, names(related),
+		"Index returns an object with several of the values once")
 	assert.Equal(t, []string{"z", "x", "z", "x", "a"}, labels, "the store leaves the slice of an index function alone")
 
 	require.NoError(t, x.Update(pod("a", "web", "n1", "x", "x")))

@@ -215,7 +215,8 @@ func assertKeys(t *testing.T, call string, want, got []string) {
 		return
 	}
 	if len(want)+len(got) > 20 {
-		t.Errorf("%s: want %d keys, got %d; missing %q, too many %q", call, len(want), len(got), without(want, got), without(got, want))
+		t.Errorf("%s: want %d keys, got %d; missing %q, too many %q", call, len(want), len(got), without(want, got),
+			without(got, want))
 		return
 	}
 	t.Errorf("%s: want %q, got %q", call, want, got)

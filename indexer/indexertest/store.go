@@ -34,7 +34,8 @@ func testEmpty(t *testing.T, impl Implementation) {
 // testPut: Put does what Add does, and returns the previous object.
 func testPut(t *testing.T, impl Implementation) {
 	x := impl.empty()
-	first, second, third := pod("default", "web", "n1", "a"), pod("default", "web", "n2", "a", "b"), pod("default", "db", "n2")
+	first, second, third := pod("default", "web", "n1", "a"), pod("default", "web", "n2", "a", "b"),
+		pod("default", "db", "n2")
 	put := func(o, wantOld *Object) {
 		t.Helper()
 		old, existed, err := x.Put(o.Key(), o)
@@ -209,7 +210,8 @@ func testSnapshot(t *testing.T, impl Implementation) {
 	require.NoError(t, x.Replace(nil, "2"))
 	s := x.Snapshot()
 	assert.Empty(t, s.Keys)
-	assert.Equal(t, map[string]map[string][]string{"namespace": {}, "node": {}, "label": {}}, s.Indices, "a snapshot has empty indexes")
+	assert.Equal(t, map[string]map[string][]string{"namespace": {}, "node": {}, "label": {}}, s.Indices,
+		"a snapshot has empty indexes")
 }
 
 // testOldObjectsAreCollected: the store keeps no deleted or replaced object in memory, even if it

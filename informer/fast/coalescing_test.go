@@ -109,7 +109,8 @@ func TestCoalescingQueueLeadsToTheSameState(t *testing.T) {
 		sent, merged, handled := 0, 0, 0
 		for i := range rapid.IntRange(1, 80).Draw(t, "steps") {
 			key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")
-			n := informer.Notification[*thing]{Kind: informer.EventUpdate, Key: key, Old: world[key], New: &thing{name: key, version: strconv.Itoa(i)}}
+			n := informer.Notification[*thing]{Kind: informer.EventUpdate, Key: key, Old: world[key],
+				New: &thing{name: key, version: strconv.Itoa(i)}}
 			switch rapid.SampledFrom([]string{"set", "set", "delete", "tell"}).Draw(t, "what") {
 			case "set":
 				if n.Old == nil {

@@ -27,7 +27,8 @@ type caller[T any] interface {
 }
 
 // newDeliveryQueue returns a new queue for a handler with these options and initial content.
-func newDeliveryQueue[T any](opts informer.HandlerOptions, coalescing bool, initial []informer.Notification[T]) deliveryQueue[T] {
+func newDeliveryQueue[T any](opts informer.HandlerOptions, coalescing bool,
+	initial []informer.Notification[T]) deliveryQueue[T] {
 	if opts.Coalescing || coalescing {
 		q := newCoalescingQueue[T]()
 		q.add(initial)

@@ -102,8 +102,10 @@ func TestMergingReportsTheDeletionOfTheReportedObject(t *testing.T) {
 	creation := n{Kind: informer.EventAdd, Key: "a", New: successor}
 
 	for name, events := range map[string][]n{
-		"seen":        {update, deletion(changed, object("first", "3")), creation, deletion(successor, object("second", "5"))},
-		"after a gap": {update, {Kind: informer.EventUpdate, Key: "a", Old: changed, New: successor}, deletion(successor, object("second", "5"))},
+		"seen": {update, deletion(changed, object("first", "3")), creation,
+			deletion(successor, object("second", "5"))},
+		"after a gap": {update, {Kind: informer.EventUpdate, Key: "a", Old: changed, New: successor},
+			deletion(successor, object("second", "5"))},
 	} {
 		got := merged(events)
 		require.Len(t, got, 1, name)

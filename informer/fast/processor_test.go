@@ -164,7 +164,10 @@ func TestPendingDoesNotCountSkippedResyncs(t *testing.T) {
 // TestNothingIsKeptForAHandlerThatLeft: the handler leaves by runtime.Goexit.
 func TestNothingIsKeptForAHandlerThatLeft(t *testing.T) {
 	inBubble(t, func(t *testing.T, source *namespaces, inf *shared, p held) {
-		r, err := inf.AddEventHandler(informer.ResourceEventHandlerFuncs[*api.Namespace]{AddFunc: func(*api.Namespace, bool) { runtime.Goexit() }})
+		r, err := inf.AddEventHandler(informer.ResourceEventHandlerFuncs[*api.Namespace]{AddFunc: func(*api.Namespace,
+			bool) {
+			runtime.Goexit()
+		}})
 		require.NoError(t, err)
 		source.Add(informertest.Namespace("a"))
 		synctest.Wait()

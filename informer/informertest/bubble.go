@@ -79,7 +79,8 @@ func (b *bubble) start() {
 // stop ends the informer and waits for it.
 func (b *bubble) stop() {
 	b.cancel()
-	b.await(b.returned, "Run has not returned an hour after its context ended: a goroutine of the informer does not end")
+	b.await(b.returned,
+		"Run has not returned an hour after its context ended: a goroutine of the informer does not end")
 }
 
 // await waits until done is closed, for an hour of virtual time.

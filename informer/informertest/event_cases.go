@@ -70,7 +70,8 @@ var eventCases = append(cases([]script{
 		time.Sleep(time.Minute)
 		b.waitIdle()
 		require.NotEmpty(b, order)
-		assert.Equal(b, "the store indexes the object", order[0], "want the store to change before any handler is called")
+		assert.Equal(b, "the store indexes the object", order[0],
+			"want the store to change before any handler is called")
 		assert.Contains(b, order, "the handler is called")
 	}},
 	{"a transform runs before everything else", func(b *bubble) {

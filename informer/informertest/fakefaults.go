@@ -233,7 +233,8 @@ func Expired(message string) *api.StatusError {
 
 // TooManyRequests returns the 429 refusal, with the time that the server asks to wait.
 func TooManyRequests(retryAfter time.Duration) *api.StatusError {
-	err := StatusError(http.StatusTooManyRequests, api.ReasonTooManyRequests, "too many requests, please try again later")
+	err := StatusError(http.StatusTooManyRequests, api.ReasonTooManyRequests,
+		"too many requests, please try again later")
 	err.RetryAfter = retryAfter
 	return err
 }
@@ -264,7 +265,8 @@ type fakeWatcher[T Object] struct {
 }
 
 func newFakeWatcher[T Object](ctx context.Context, s *FakeSource[T], opts api.ListOptions) *fakeWatcher[T] {
-	return &fakeWatcher[T]{source: s, ctx: ctx, bookmarks: opts.AllowWatchBookmarks, noKeepalive: s.noKeepalive, wake: make(chan struct{}, 1)}
+	return &fakeWatcher[T]{source: s, ctx: ctx, bookmarks: opts.AllowWatchBookmarks, noKeepalive: s.noKeepalive,
+		wake: make(chan struct{}, 1)}
 }
 
 // Next returns the next event. After Stop it returns context.Canceled.

@@ -269,7 +269,8 @@ func (s *FakeSource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Wa
 func (s *FakeSource[T]) initialLocked(streaming bool) []api.WatchEvent[T] {
 	var events []api.WatchEvent[T]
 	for _, obj := range s.sortedLocked() {
-		events = append(events, api.WatchEvent[T]{Type: api.WatchAdded, Object: obj, ResourceVersion: obj.GetResourceVersion()})
+		events = append(events, api.WatchEvent[T]{Type: api.WatchAdded, Object: obj,
+			ResourceVersion: obj.GetResourceVersion()})
 	}
 	if streaming && s.streaming != StreamingWithoutBookmark {
 		events = append(events, api.WatchEvent[T]{

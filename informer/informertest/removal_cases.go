@@ -125,7 +125,8 @@ var removalCases = append(cases([]script{
 		default:
 		}
 		g.open()
-		b.await(done, "the removal still waits an hour after the callback has returned: the end of the handler is not reported")
+		b.await(done,
+			"the removal still waits an hour after the callback has returned: the end of the handler is not reported")
 		assert.NoError(b, result)
 		assert.Equal(b, []string{"add ns/a=1"}, h.Events())
 		assert.NoError(b, informer.ShutDownEventHandler(context.Background(), registration), "again: nothing to do")

@@ -67,7 +67,8 @@ var resyncCases = append(cases([]script{
 		assert.NoError(b, err)
 		b.start()
 		b.after(34 * time.Second)
-		assert.Equal(b, []time.Duration{10 * time.Second, 20 * time.Second, 30 * time.Second}, due, "not 10, 15, 25, 30")
+		assert.Equal(b, []time.Duration{10 * time.Second, 20 * time.Second, 30 * time.Second}, due,
+			"not 10, 15, 25, 30")
 	}},
 	// Defect 8.13 of client-go: each list restarts the timer of the resync.
 	{"frequent lists", func(b *bubble) {

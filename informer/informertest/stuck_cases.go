@@ -29,7 +29,8 @@ var stuckCases = []contractCase{
 		slow, _ := b.handlerDuring(func(Event) { g.wait() })
 		quick := b.handler()
 		b.start()
-		want := change3000Times(b, b.waitIdle) // after each change the quick handler can have it, unless something waits
+		// after each change the quick handler can have it, unless something waits
+		want := change3000Times(b, b.waitIdle)
 		assert.Equal(b, 1, len(slow.Events()), "the first callback has not returned")
 		early := len(quick.Events())
 		g.open()

@@ -36,7 +36,8 @@ type ListError struct {
 }
 
 func (e *ListError) Error() string {
-	return fmt.Sprintf("failed to list %s at resourceVersion %q (page %d): %v", e.Name, e.ResourceVersion, e.Page, e.Err)
+	return fmt.Sprintf("failed to list %s at resourceVersion %q (page %d): %v", e.Name, e.ResourceVersion,
+		e.Page, e.Err)
 }
 
 func (e *ListError) Unwrap() error { return e.Err }
@@ -50,7 +51,8 @@ type WatchStartError struct {
 }
 
 func (e *WatchStartError) Error() string {
-	return fmt.Sprintf("failed to open a %s of %s at resourceVersion %q: %v", streamName(e.Streaming), e.Name, e.ResourceVersion, e.Err)
+	return fmt.Sprintf("failed to open a %s of %s at resourceVersion %q: %v", streamName(e.Streaming), e.Name,
+		e.ResourceVersion, e.Err)
 }
 
 func (e *WatchStartError) Unwrap() error { return e.Err }
@@ -65,7 +67,8 @@ type StreamError struct {
 }
 
 func (e *StreamError) Error() string {
-	return fmt.Sprintf("the %s of %s ended at resourceVersion %q: %v", streamName(e.Streaming), e.Name, e.ResourceVersion, e.Err)
+	return fmt.Sprintf("the %s of %s ended at resourceVersion %q: %v", streamName(e.Streaming), e.Name,
+		e.ResourceVersion, e.Err)
 }
 
 func (e *StreamError) Unwrap() error { return e.Err }
@@ -122,7 +125,8 @@ const (
 	causeCount
 )
 
-var causeNames = [causeCount]string{"Unknown", "Other", "Expired", "TooLarge", "TooManyRequests", "Refused", "Internal", "Ended", "Unreachable"}
+var causeNames = [causeCount]string{"Unknown", "Other", "Expired", "TooLarge", "TooManyRequests", "Refused", "Internal",
+	"Ended", "Unreachable"}
 
 func (c Cause) String() string { return causeNames[c] }
 
@@ -140,7 +144,8 @@ func CauseOf(err error) Cause {
 		return CauseInternal
 	}
 	switch api.ReasonOf(err) {
-	case api.ReasonInvalid, api.ReasonBadRequest, api.ReasonMethodNotAllowed, api.ReasonNotAcceptable, api.ReasonUnsupportedMediaType:
+	case api.ReasonInvalid, api.ReasonBadRequest, api.ReasonMethodNotAllowed, api.ReasonNotAcceptable,
+		api.ReasonUnsupportedMediaType:
 		return CauseRefused
 	}
 	var status *api.StatusError

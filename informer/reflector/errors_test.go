@@ -40,13 +40,15 @@ func TestCauseOf(t *testing.T) {
 		{"410 by reason Expired", refusal(0, api.ReasonExpired), CauseExpired},
 		{"410 by reason Gone", refusal(0, api.ReasonGone), CauseExpired},
 		{"wrapped", fmt.Errorf("while listing: %w", refusal(410, "")), CauseExpired},
-		{"too large", refusal(504, api.ReasonTimeout, api.StatusCause{Type: api.CauseResourceVersionTooLarge}), CauseTooLarge},
+		{"too large", refusal(504, api.ReasonTimeout, api.StatusCause{Type: api.CauseResourceVersionTooLarge}),
+			CauseTooLarge},
 		{"a timeout of the server", refusal(504, api.ReasonTimeout), CauseOther},
 		{"429", refusal(429, ""), CauseTooManyRequests},
 		{"500", refusal(500, api.ReasonInternalError), CauseInternal},
 		{"500 with Retry-After", later(refusal(500, api.ReasonServerTimeout)), CauseTooManyRequests},
 		{"503 with Retry-After", fmt.Errorf("watch: %w", later(refusal(503, ""))), CauseTooManyRequests},
-		{"too large, and says when to come back", later(refusal(504, api.ReasonTimeout, api.StatusCause{Type: api.CauseResourceVersionTooLarge})), CauseTooLarge},
+		{"too large, and says when to come back", later(refusal(504, api.ReasonTimeout,
+			api.StatusCause{Type: api.CauseResourceVersionTooLarge})), CauseTooLarge},
 		{"403 with Retry-After", later(refusal(403, "")), CauseOther},
 		{"400", refusal(400, ""), CauseRefused},
 		{"405", refusal(405, ""), CauseRefused},
@@ -65,9 +67,12 @@ func TestCauseOf(t *testing.T) {
 		{"closed pipe", io.ErrClosedPipe, CauseUnreachable},
 		{"good order", io.EOF, CauseEnded},
 		{"garbage", errors.New("invalid character '<'"), CauseUnknown},
-		{"what only the HTTP client has a name for", errors.New("http2: server sent GOAWAY and closed the connection"), CauseUnknown},
-		{"the same, from a client that knows", reported{errors.New("http2: server sent GOAWAY and closed the connection"), true}, CauseUnreachable},
-		{"a file with a token that is not there", fmt.Errorf("watch: %w", reported{syscall.ENOENT, false}), CauseUnknown},
+		{"what only the HTTP client has a name for", errors.New("http2: server sent GOAWAY and closed the connection"),
+			CauseUnknown},
+		{"the same, from a client that knows",
+			reported{errors.New("http2: server sent GOAWAY and closed the connection"), true}, CauseUnreachable},
+		{"a file with a token that is not there", fmt.Errorf("watch: %w", reported{syscall.ENOENT, false}),
+			CauseUnknown},
 	} {
 		assert.Equal(t, test.want, CauseOf(test.err), test.name)
 	}
@@ -93,7 +98,8 @@ func TestDelays(t *testing.T) {
 	}{
 		{"defaults", BackoffConfig{}, 800 * time.Millisecond, 30 * time.Second, 1},
 		{"without jitter", BackoffConfig{Jitter: -1}, 800 * time.Millisecond, 30 * time.Second, 0},
-		{"half a jitter", BackoffConfig{Initial: time.Second, Max: 4 * time.Second, Jitter: 0.5}, time.Second, 4 * time.Second, 0.5},
+		{"half a jitter", BackoffConfig{Initial: time.Second, Max: 4 * time.Second, Jitter: 0.5}, time.Second,
+			4 * time.Second, 0.5},
 		{"a limit below the beginning", BackoffConfig{Initial: time.Minute}, time.Minute, time.Minute, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -108,7 +114,8 @@ func TestDelays(t *testing.T) {
 					least = min(least*2, test.last)
 				}
 				delays.Reset()
-				assert.LessOrEqual(t, delays.NextBackOff(), time.Duration(float64(test.first)*(1+test.jitter))+time.Microsecond)
+				assert.LessOrEqual(t, delays.NextBackOff(),
+					time.Duration(float64(test.first)*(1+test.jitter))+time.Microsecond)
 			}
 		})
 	}

@@ -37,7 +37,8 @@ func listPages[T any](ctx context.Context, c Config[T], rv string, s *status) (i
 		case info.Pages == 1:
 			info.ResourceVersion = page.ResourceVersion
 		}
-		s.trace.PageListed(PageInfo{ResourceVersion: page.ResourceVersion, Page: info.Pages, Items: len(page.Items), More: page.Continue != ""})
+		s.trace.PageListed(PageInfo{ResourceVersion: page.ResourceVersion, Page: info.Pages, Items: len(page.Items),
+			More: page.Continue != ""})
 		items = append(items, page.Items...)
 		if len(items) > c.MaxItems || info.Pages > len(items)+shared.EmptyPages {
 			return nil, info, ErrListTooLong

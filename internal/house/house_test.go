@@ -159,7 +159,8 @@ func TestGearsStayPlain(t *testing.T) {
 			continue
 		}
 		for _, imported := range p.Imports {
-			assert.NotContains(t, forbidden, imported, "%s imports %s: gears tell what happens through trace hooks", path, imported)
+			assert.NotContains(t, forbidden, imported, "%s imports %s: gears tell what happens through trace hooks",
+				path, imported)
 		}
 		assert.False(t, slices.ContainsFunc(p.Deps, isPrometheus),
 			"%s depends on Prometheus' library: metrics are adapters over the trace hooks", path)

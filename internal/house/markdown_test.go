@@ -136,7 +136,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 // codeReference matches a reference to code: `queue/queue.go: Queue.Get`, and
 // [queue/queue.go](../../queue/queue.go): `Queue.Get`, with or without the second backquotes. Of
 // the name of a subtest it takes the test.
-var codeReference = regexp.MustCompile("[`[]([a-z]+/[a-zA-Z0-9_./-]*\\.go)(?:\\]\\([^)]+\\))?(?:: |：)`?([A-Za-z0-9_.]+)(?:/[^`]+)?(?:`| \\|)")
+var codeReference = regexp.MustCompile("[`[]([a-z]+/[a-zA-Z0-9_./-]*\\.go)(?:\\]\\([^)]+\\))?(?:: " +
+	"|：)`?([A-Za-z0-9_.]+)(?:/[^`]+)?(?:`| \\|)")
 
 // referencesOf returns the references to code of a document: the file, and the name that it
 // declares.
@@ -283,8 +284,10 @@ func TestBothLanguagesAgree(t *testing.T) {
 			assert.Equal(t, parseMarkdown(en).blocks, parseMarkdown(zh).blocks, "the code blocks of %s", name)
 			assert.Equal(t, referencesOf(en), referencesOf(zh), "the references to code of %s", name)
 		}
-		assert.True(t, strings.Contains(en, "]("+filepath.Base(name)+")"), "%s has to lead to the Chinese page", english)
-		assert.True(t, strings.Contains(zh, "]("+filepath.Base(english)+")"), "%s has to lead to the English page", name)
+		assert.True(t, strings.Contains(en, "]("+filepath.Base(name)+")"), "%s has to lead to the Chinese page",
+			english)
+		assert.True(t, strings.Contains(zh, "]("+filepath.Base(english)+")"),
+			"%s has to lead to the English page", name)
 	}
 	assert.GreaterOrEqual(t, pages, 12, "the pages were found")
 }

@@ -82,7 +82,8 @@ func (s minikubeScript) orrery(does string, code int) {
 func (s minikubeScript) run(environment ...string) (said string, code int, calls []string) {
 	s.t.Helper()
 	command := exec.Command(filepath.Join(s.root, "deploy", "minikube.sh"))
-	command.Env = append([]string{"PATH=" + filepath.Join(s.root, "fake"), "PROOF_SECONDS=3", "WAIT_SECONDS=1000000"}, environment...)
+	command.Env = append([]string{"PATH=" + filepath.Join(s.root, "fake"), "PROOF_SECONDS=3", "WAIT_SECONDS=1000000"},
+		environment...)
 	output, _ := command.CombinedOutput() // the exit code is checked
 	text, err := os.ReadFile(filepath.Join(s.root, "calls"))
 	if !os.IsNotExist(err) {
@@ -106,8 +107,10 @@ func TestMinikubeStepByStep(t *testing.T) {
 	assert.Equal(t, []string{minikubeList, minikubeStart, minikubeRun, minikubeDelete}, calls)
 	at := 0
 	for _, step := range []string{
-		"looking for what is needed", "minikube start -p orrery", "creating the namespace", "watching it for 3 s", "Terminating",
-		"bin/orrery run", "the namespace has gone", "stopping orrery", "done: the namespace hung", "minikube delete -p orrery",
+		"looking for what is needed", "minikube start -p orrery", "creating the namespace", "watching it for 3 s",
+		"Terminating",
+		"bin/orrery run", "the namespace has gone", "stopping orrery", "done: the namespace hung",
+		"minikube delete -p orrery",
 	} {
 		next := strings.Index(said[at:], step)
 		require.GreaterOrEqual(t, next, 0, "%q is missing or too early in:\n%s", step, said)
@@ -143,9 +146,11 @@ func TestMinikubeFailsClearly(t *testing.T) {
 		says   string
 		leaves string
 	}{
-		"no minikube": {func(s minikubeScript) { s.remove("fake/minikube") }, 1, "minikube is not installed", notStarted},
-		"no kubectl":  {func(s minikubeScript) { s.remove("fake/kubectl") }, 1, "kubectl is not installed", notStarted},
-		"no orrery":   {func(s minikubeScript) { s.remove("bin/orrery") }, 1, "there is no bin/orrery: run make build", notStarted},
+		"no minikube": {func(s minikubeScript) { s.remove("fake/minikube") }, 1, "minikube is not installed",
+			notStarted},
+		"no kubectl": {func(s minikubeScript) { s.remove("fake/kubectl") }, 1, "kubectl is not installed", notStarted},
+		"no orrery": {func(s minikubeScript) { s.remove("bin/orrery") }, 1, "there is no bin/orrery: run make build",
+			notStarted},
 		"the profile exists": {func(s minikubeScript) {
 			s.profiles(`{"invalid":[],"valid":[{"Name":"orrery","Status":"Stopped"}]}`, 0)
 		}, 1, "minikube has a profile orrery already", notStarted},

@@ -49,7 +49,8 @@ func TestRoomsDoNotGrow(t *testing.T) {
 		var b strings.Builder
 		b.WriteString(comment)
 		for _, r := range rooms {
-			fmt.Fprintf(&b, "%-20s %6d %6d  %s\n", r.name, hundreds(r.hasCode), hundreds(r.hasTest), strings.Join(r.prefixes, " "))
+			fmt.Fprintf(&b, "%-20s %6d %6d  %s\n", r.name, hundreds(r.hasCode), hundreds(r.hasTest),
+				strings.Join(r.prefixes, " "))
 		}
 		require.NoError(t, os.WriteFile(roomsFile, []byte(b.String()), 0o644))
 		return

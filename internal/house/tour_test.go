@@ -138,7 +138,8 @@ func TestTheTourIsWhatAnEventRuns(t *testing.T) {
 			}
 		}
 		if page.fast != nil && page.file != plainDecoder {
-			assert.NotContains(t, filesOf(recorded["fast"]), page.file, "a page of the textbook runs with the fast gears")
+			assert.NotContains(t, filesOf(recorded["fast"]), page.file,
+				"a page of the textbook runs with the fast gears")
 		}
 	}
 }

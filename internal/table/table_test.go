@@ -28,7 +28,8 @@ func (t *Table[K, V]) check() error {
 	case 4*t.live > 3*len(t.slots):
 		return fmt.Errorf("%d live entries in a table of %d slots", t.live, len(t.slots))
 	case all-int(t.end-t.next)-len(t.free) != t.live:
-		return fmt.Errorf("room for %d entries, %d never used, %d free, %d live", all, t.end-t.next, len(t.free), t.live)
+		return fmt.Errorf("room for %d entries, %d never used, %d free, %d live", all, t.end-t.next,
+			len(t.free), t.live)
 	}
 	for _, ref := range t.free {
 		c := t.chunks[ref/chunkSize]

@@ -131,10 +131,13 @@ func webhookUnreachable(e *Evidence) []Finding {
 		}
 		f := heldFinding(e, held[0])
 		f.Culprit = culprit
-		f.Says = fmt.Sprintf("the webhook %s cannot be reached, so %s cannot be removed from %s", hook.Name, held[0].Finalizer, held[0].Type.Name())
-		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects UPDATE of %s", hook.Resource, hook.Configuration, hook.Name, held[0].Type.Name())
+		f.Says = fmt.Sprintf("the webhook %s cannot be reached, so %s cannot be removed from %s", hook.Name,
+			held[0].Finalizer, held[0].Type.Name())
+		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects UPDATE of %s", hook.Resource, hook.Configuration,
+			hook.Name, held[0].Type.Name())
 		if hookIsDown(e, &f, hook, "") {
-			f.lack(nil, "whether the owner of %s tries to remove it was not seen: its log has the refusal", held[0].Finalizer)
+			f.lack(nil, "whether the owner of %s tries to remove it was not seen: its log has the refusal",
+				held[0].Finalizer)
 			findings = append(findings, f)
 		}
 	}
@@ -160,7 +163,8 @@ func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
 // that remove the exclusion later: a namespace of that name may come again. They change only their
 // own entry of the list, which may have those of other namespaces by then.
 func (e *Evidence) exclusion(hook *Webhook) []Remedy {
-	entry, err := json.Marshal([]Expression{{Key: "kubernetes.io/metadata.name", Operator: "NotIn", Values: []string{e.Name}}})
+	entry, err := json.Marshal([]Expression{{Key: "kubernetes.io/metadata.name", Operator: "NotIn",
+		Values: []string{e.Name}}})
 	if err != nil {
 		panic(err) // it has only strings
 	}
@@ -228,6 +232,7 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 		return f, false
 	}
 	f.lackDeletions(e)
-	f.saw(1, e.Policies.Request, "policy %s and its binding exist, and select DELETE of %s", policy, f.Blocks[0].Resource)
+	f.saw(1, e.Policies.Request, "policy %s and its binding exist, and select DELETE of %s", policy,
+		f.Blocks[0].Resource)
 	return f, true
 }

@@ -16,12 +16,15 @@ func definitionGoes(e *Evidence) []Finding {
 	for _, d := range e.Definitions.Items {
 		resource, group, _ := strings.Cut(d.Type, ".")
 		t := e.typeOf(group, resource)
-		if t == nil || t.Count == 0 || d.Deleted.IsZero() || !slices.Contains(d.Finalizers, definitionCleanup) || e.drains(t) {
+		if t == nil || t.Count == 0 || d.Deleted.IsZero() || !slices.Contains(d.Finalizers, definitionCleanup) ||
+			e.drains(t) {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: d.Name}, Blocks: t.all()}
-		f.Says = fmt.Sprintf("the CustomResourceDefinition of %s is terminating, and %s left", t.Name(), remaining(t.Count))
-		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: terminating since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
+		f.Says = fmt.Sprintf("the CustomResourceDefinition of %s is terminating, and %s left", t.Name(),
+			remaining(t.Count))
+		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: terminating since %s, has %s", d.Name,
+			clock(d.Deleted), definitionCleanup)
 		f.saw(1, t.Request, "%s left", t.objects(t.Count))
 		f.doubt(d.Deleted.After(e.Namespace.Deleted),
 			"it was deleted after the namespace, and waits for the same objects")
@@ -67,7 +70,8 @@ func (o Object) Blocks(uid string) bool {
 
 // waitsBelow reports whether an owner of the object waits in the foreground for it.
 func (e *Evidence) waitsBelow(o Object) bool {
-	return slices.ContainsFunc(e.Held(), func(h Held) bool { return h.Finalizer == "foregroundDeletion" && o.Blocks(h.Object.UID) })
+	return slices.ContainsFunc(e.Held(),
+		func(h Held) bool { return h.Finalizer == "foregroundDeletion" && o.Blocks(h.Object.UID) })
 }
 
 func dependents(e *Evidence) []Finding {

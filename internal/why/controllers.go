@@ -164,7 +164,8 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 func (l Lease) isHeldBy(m Manager) bool {
 	host, _, _ := strings.Cut(l.Holder, "_")
 	host = "-" + strings.ToLower(host)
-	return strings.HasSuffix(m.Name, host) || strings.Contains(m.Name, host+".") // the name of a node may have its domain
+	// the name of a node may have its domain
+	return strings.HasSuffix(m.Name, host) || strings.Contains(m.Name, host+".")
 }
 
 // writtenSince reports whether a process wrote the controller's conditions after a moment: it may

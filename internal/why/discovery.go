@@ -101,7 +101,8 @@ func unavailable(e *Evidence, inside bool) []Finding {
 				service.Service, words.Count(b.Ready, "ready endpoint"))
 		}
 		if inside {
-			f.Says = fmt.Sprintf("%s cannot be discovered: its server is behind a Service of %s itself, which is deleted", groupVersion, e.Name)
+			f.Says = fmt.Sprintf("%s cannot be discovered: its server is behind a Service of %s itself, "+
+				"which is deleted", groupVersion, e.Name)
 		}
 		f.Remedies = append(f.Remedies, Remedy{
 			Command: e.kubectl("", "delete apiservice %s", service.Name),
@@ -144,7 +145,8 @@ func staleDiscovery(e *Evidence) []Finding {
 			findings = append(findings, staleWithoutAPIService(e, groupVersion))
 			continue
 		}
-		if service == nil || service.Available != "True" || !slices.Contains(slices.Concat(e.Discovery.Stale, e.Stale()), groupVersion) {
+		if service == nil || service.Available != "True" ||
+			!slices.Contains(slices.Concat(e.Discovery.Stale, e.Stale()), groupVersion) {
 			continue
 		}
 		f := undiscoveredFinding(e, groupVersion)

@@ -66,7 +66,8 @@ func Load(path string) (Evidence, error) {
 		return Evidence{}, fmt.Errorf("%s is not saved evidence: %w", path, err)
 	}
 	if e.APIVersion != EvidenceVersion {
-		return Evidence{}, fmt.Errorf("%s is not saved evidence of this version: its apiVersion is %q, not %q", path, e.APIVersion, EvidenceVersion)
+		return Evidence{}, fmt.Errorf("%s is not saved evidence of this version: its apiVersion is %q, not %q", path,
+			e.APIVersion, EvidenceVersion)
 	}
 	if !IsNamespaceName(e.Name) {
 		return Evidence{}, fmt.Errorf("%s is not saved evidence: %q is not the name of a namespace", path, e.Name)

@@ -364,7 +364,8 @@ func (e *Evidence) standstill(t *Type, o Object) (still, known bool) {
 	if second == nil && e.Second.missed(t) {
 		return false, false
 	}
-	still = second != nil && second.UID == o.UID && second.ResourceVersion == o.ResourceVersion && slices.Equal(second.Finalizers, o.Finalizers)
+	still = second != nil && second.UID == o.UID && second.ResourceVersion == o.ResourceVersion &&
+		slices.Equal(second.Finalizers, o.Finalizers)
 	return still, !still || o.ResourceVersion != "" // the server of another type may have no versions
 }
 

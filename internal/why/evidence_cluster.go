@@ -191,7 +191,8 @@ func (s Selector) matches(labels map[string]string) bool {
 	for _, e := range s.Expressions {
 		value, ok := labels[e.Key]
 		in := ok && includes(e.Values, value)
-		if e.Operator == "In" && !in || e.Operator == "NotIn" && in || e.Operator == "Exists" && !ok || e.Operator == "DoesNotExist" && ok {
+		if e.Operator == "In" && !in || e.Operator == "NotIn" && in || e.Operator == "Exists" && !ok ||
+			e.Operator == "DoesNotExist" && ok {
 			return false
 		}
 	}

@@ -9,7 +9,8 @@ import (
 // hasOwnCause reports whether a finding of C13, C14 or C26 is about a finalizer of a built-in
 // controller: those causes know more than whether that one runs.
 func (e *Evidence) hasOwnCause(h Held) bool {
-	causes := map[string]func(*Evidence) []Finding{jobTracking: jobFinalizer, claimProtection: protectedClaim, "foregroundDeletion": dependents}
+	causes := map[string]func(*Evidence) []Finding{jobTracking: jobFinalizer, claimProtection: protectedClaim,
+		"foregroundDeletion": dependents}
 	judge, ok := causes[h.Keeper().Pattern]
 	return ok && slices.ContainsFunc(judge(e), func(f Finding) bool {
 		return f.Culprit.Name == h.Object.Name && f.Culprit.Resource == h.Type.Name() ||
@@ -55,7 +56,8 @@ func ownerless(id string) func(e *Evidence) []Finding {
 				f.Says = fmt.Sprintf("%s does not remove the load balancer of service %s", f.Owner.Name, h.Object.Name)
 				f.saw(1, e.balanced(h).Request, "status.loadBalancer is set")
 			case "C24":
-				f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it", h.Object.Name, h.Finalizer)
+				f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it",
+					h.Object.Name, h.Finalizer)
 				f.saw(1, "", "since the deletion of the namespace nothing but pods was deleted")
 			}
 			findings = append(findings, f)
@@ -153,19 +155,22 @@ func (w Workload) bringBack(e *Evidence) string {
 
 // heldFinding returns the common part of the findings about a held object.
 func heldFinding(e *Evidence, h Held) Finding {
-	f := Finding{Culprit: Reference{Resource: h.Type.Name(), Namespace: e.Name, Name: h.Object.Name}, finalizer: h.Finalizer}
+	f := Finding{Culprit: Reference{Resource: h.Type.Name(), Namespace: e.Name, Name: h.Object.Name},
+		finalizer: h.Finalizer}
 	others := func(o Object) bool { return !slices.Contains(o.Finalizers, h.Finalizer) }
 	f.Blocks = h.Type.blocks(h.Type.Finalizers[h.Finalizer], slices.DeleteFunc(slices.Clone(h.Type.Objects), others)...)
 	if h.Object.Deleted.IsZero() {
 		f.Certainty = Later
-		f.saw(1, h.Type.Request, "%s/%s has %s, and is not deleted before the pods", h.Type.Name(), h.Object.Name, h.Finalizer)
+		f.saw(1, h.Type.Request, "%s/%s has %s, and is not deleted before the pods", h.Type.Name(), h.Object.Name,
+			h.Finalizer)
 		return f
 	}
 	since := "has been terminating since"
 	if h.Type.Name() == "pods" { // deletionTimestamp is the end of its grace period
 		since = "was to end by"
 	}
-	f.saw(1, h.Type.Request, "%s/%s %s %s and has %s", h.Type.Name(), h.Object.Name, since, clock(h.Object.Deleted), h.Finalizer)
+	f.saw(1, h.Type.Request, "%s/%s %s %s and has %s", h.Type.Name(), h.Object.Name, since, clock(h.Object.Deleted),
+		h.Finalizer)
 	return f
 }
 
@@ -220,7 +225,8 @@ func withoutRights(e *Evidence) []Finding {
 // OwnersRights returns the questions about the right of a workload to remove a finalizer.
 func (h Held) OwnersRights(w Workload) (questions []Refusal) {
 	for _, verb := range []string{"update", "patch"} {
-		asked := Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: h.Type.Resource, Name: h.Object.Name}
+		asked := Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: h.Type.Resource,
+			Name: h.Object.Name}
 		questions = append(questions, asked)
 	}
 	return questions

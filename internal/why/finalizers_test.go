@@ -369,8 +369,9 @@ func TestAnOwnerAtWorkBesideSomethingElse(t *testing.T) {
 		is("pods in their grace period go first", waiting, "progressing", "1 pod may run until", besides),
 		is("objects that have gone", shrinks(application(), group, reports), "unknown", besides),
 		is("objects that go", shrinks(application(), group, reports, object("a")), "unknown", besides),
-		is("a finding", beside(es), "C04 proven", " waits. Besides, 1 object of type pushsecrets.external-secrets.io waits for "+
-			"external-secrets, which seems to be at work"),
+		is("a finding", beside(es), "C04 proven",
+			" waits. Besides, 1 object of type pushsecrets.external-secrets.io waits for "+
+				"external-secrets, which seems to be at work"),
 		is("a finding, and no owner at work", beside(), "C04 proven", "!Besides"),
 		is("without the token its content is not waited for any more", withoutToken(beside(es)), "C16 proven",
 			"!Besides"),

@@ -67,7 +67,8 @@ const leftTypes = 3
 
 func checked(e *Evidence) Checked {
 	objects, unread := e.left()
-	c := Checked{Objects: objects, Unread: append([]string{}, unread...), Reasons: e.reasons(), Requests: e.Requests, Samples: 1, Took: e.Took, Incomplete: e.Incomplete}
+	c := Checked{Objects: objects, Unread: append([]string{}, unread...), Reasons: e.reasons(), Requests: e.Requests,
+		Samples: 1, Took: e.Took, Incomplete: e.Incomplete}
 	for _, t := range e.Types {
 		if t.Failed == nil && t.Request != "" {
 			c.Types++
@@ -138,10 +139,12 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	switch {
 	case e.Namespace == nil && refused.Code == 404:
 		if len(e.Terminating) > 0 {
-			return Absent, fmt.Sprintf("namespace %q does not exist; Terminating now: %s", name, strings.Join(e.Terminating, ", "))
+			return Absent, fmt.Sprintf("namespace %q does not exist; Terminating now: %s", name,
+				strings.Join(e.Terminating, ", "))
 		}
 		if e.Unlisted != nil {
-			return Absent, fmt.Sprintf("namespace %q does not exist; this user may not list those that are Terminating", name)
+			return Absent,
+				fmt.Sprintf("namespace %q does not exist; this user may not list those that are Terminating", name)
 		}
 		return Absent, fmt.Sprintf("namespace %q does not exist; no namespace is Terminating", name)
 	case e.Namespace == nil:

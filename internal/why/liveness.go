@@ -87,7 +87,8 @@ func (h Held) ByRights() bool {
 // collector's.
 func (e *Evidence) HeldNamespace() (all []Held) {
 	n := e.Namespace
-	object := Object{Name: e.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Deleted: n.Deleted, Finalizers: n.Finalizers}
+	object := Object{Name: e.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Deleted: n.Deleted,
+		Finalizers: n.Finalizers}
 	for _, finalizer := range n.Finalizers {
 		if !slices.Contains(collectorsOwn, finalizer) {
 			all = append(all, Held{namespaceType, finalizer, object})

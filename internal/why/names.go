@@ -40,11 +40,13 @@ func hasWord(name, program string) bool {
 
 // common are words that many programs have in their names: as a part they say nothing.
 var common = []string{
-	"manager", "controller", "controller-manager", "operator", "provider", "server", "main", "agent", "app", "client", "daemon", "service",
+	"manager", "controller", "controller-manager", "operator", "provider", "server", "main", "agent", "app", "client",
+	"daemon", "service",
 	"worker", "python", "python3", "node", "java", "ruby", "dotnet", "kopf",
 }
 
 // isOf reports whether a Lease or its holder has the name of one of the programs, as a word.
 func (l Lease) isOf(programs []string) bool {
-	return slices.ContainsFunc(programs, func(program string) bool { return hasWord(l.Name, program) || hasWord(l.Holder, program) })
+	return slices.ContainsFunc(programs,
+		func(program string) bool { return hasWord(l.Name, program) || hasWord(l.Holder, program) })
 }

@@ -17,7 +17,8 @@ func (e *Evidence) emptiness(f *Finding) {
 	objects, unread := e.left()
 	switch {
 	case e.vouched():
-		f.saw(1, e.Namespace.Request, "the token kubernetes is gone from spec.finalizers: the content is not waited for any more")
+		f.saw(1, e.Namespace.Request,
+			"the token kubernetes is gone from spec.finalizers: the content is not waited for any more")
 	case objects > 0:
 		f.Certainty = Later
 		f.saw(1, "", "content is left, which must go first: %s", words.Count(objects, "object"))

@@ -57,7 +57,8 @@ func onLostNode(e *Evidence) []Finding {
 			f.saw(1, e.Nodes.Request, "node %s: Ready=False since %s", name, clock(node.Since))
 			f.Says = fmt.Sprintf("%s did not end in time on node %s, which is not ready",
 				words.Count(len(pods), "pod"), name)
-			f.lack(nil, "the kubelet of %s answers, and may still end its pods: the node's conditions say what it lacks", name)
+			f.lack(nil,
+				"the kubelet of %s answers, and may still end its pods: the node's conditions say what it lacks", name)
 		default:
 			taint := e.kubectl("", "taint nodes %s "+outOfService, name)
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, node.Ready, clock(node.Since))
@@ -82,7 +83,8 @@ func (e *Evidence) overdue() string {
 		if node == nil || node.Ready != "True" || e.now().Sub(pod.Deleted) < tearDown {
 			continue
 		}
-		return fmt.Sprintf("pod %s should have ended %s ago, and node %s, which is Ready, still runs its container %s: read the kubelet's log there",
+		return fmt.Sprintf("pod %s should have ended %s ago, and node %s, which is Ready, still runs its container "+
+			"%s: read the kubelet's log there",
 			pod.Name, words.Duration(e.now().Sub(pod.Deleted)), pod.Node, listed(pod.Running))
 	}
 	return ""

@@ -44,7 +44,8 @@ const balancerCleanup = "service.kubernetes.io/load-balancer-cleanup"
 // Keeper returns the owner of a finalizer, if one is known that handles the type.
 func (h Held) Keeper() (keeper Keeper) {
 	fits := func(k Keeper) bool {
-		return matches(k.Pattern, h.Finalizer) && (k.Types == nil || slices.ContainsFunc(k.Types, func(t string) bool { return matches(t, h.Type.Name()) }))
+		return matches(k.Pattern, h.Finalizer) &&
+			(k.Types == nil || slices.ContainsFunc(k.Types, func(t string) bool { return matches(t, h.Type.Name()) }))
 	}
 	if found := find(Keepers(), fits); found != nil {
 		keeper = *found

@@ -35,7 +35,8 @@ func (e *Evidence) Late() bool {
 // Ending reports whether a pod of a node is terminating: if the node is lost, it does not end in
 // time.
 func (e *Evidence) Ending() bool {
-	return slices.ContainsFunc(e.Pods, func(p Pod) bool { return !p.Deleted.IsZero() && (p.Node != "" || !p.Deleted.After(e.now())) })
+	return slices.ContainsFunc(e.Pods,
+		func(p Pod) bool { return !p.Deleted.IsZero() && (p.Node != "" || !p.Deleted.After(e.now())) })
 }
 
 // stays reports whether a pod is still there in the second sample, if there is one.
@@ -95,10 +96,12 @@ func jobFinalizer(e *Evidence) []Finding {
 	jobs, pods := e.typeOf("batch", "jobs"), e.pods()
 	var findings []Finding
 	for _, pod := range e.Pods {
-		if pod.Deleted.IsZero() || pod.Deleted.After(e.now()) || !slices.Contains(pod.Finalizers, jobTracking) || !e.stays(pod) {
+		if pod.Deleted.IsZero() || pod.Deleted.After(e.now()) || !slices.Contains(pod.Finalizers, jobTracking) ||
+			!e.stays(pod) {
 			continue
 		}
-		owner := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Kind == "Job" && (o.Group == "batch" || o.Group == "") })
+		owner := slices.IndexFunc(pod.Owners,
+			func(o Owner) bool { return o.Kind == "Job" && (o.Group == "batch" || o.Group == "") })
 		if owner < 0 && slices.ContainsFunc(pod.Owners, func(o Owner) bool { return o.Controls }) {
 			continue // the job controller leaves it alone: it takes only a pod without a controller for an orphan
 		}
@@ -152,7 +155,9 @@ func (f *Finding) lackJobController(e *Evidence, state State) {
 	failed := e.admissionUnread()
 	switch {
 	case state == Ready:
-		f.lack(nil, "kube-controller-manager runs, whose job-controller removes the finalizer of orphans: something may refuse that")
+		f.lack(nil,
+			"kube-controller-manager runs, whose job-controller removes the finalizer of orphans: something "+
+				"may refuse that")
 	case decides != "":
 		f.lack(nil, "%s decides on updates of pods, and may refuse that of the job-controller", decides)
 	case failed != nil:
@@ -172,7 +177,8 @@ func protectedClaim(e *Evidence) []Finding {
 		}
 		f := Finding{Blocks: t.blocks(1, claim)}
 		f.saw(1, t.Request, "claim %s is terminating and has %s", claim.Name, claimProtection)
-		user := slices.IndexFunc(e.Pods, func(p Pod) bool { return p.Node != "" && slices.Contains(p.Claims, claim.Name) && e.stays(p) })
+		user := slices.IndexFunc(e.Pods,
+			func(p Pod) bool { return p.Node != "" && slices.Contains(p.Claims, claim.Name) && e.stays(p) })
 		if user < 0 {
 			continue // its controller is slow, or off: C04
 		}
@@ -192,7 +198,8 @@ func protectedClaim(e *Evidence) []Finding {
 // podsFirst reports whether the controller has deleted nothing but pods so far.
 func (e *Evidence) podsFirst() bool {
 	return !e.isBefore(33) && !slices.ContainsFunc(e.Types, func(t Type) bool {
-		return t.Name() != "pods" && slices.ContainsFunc(t.Objects, func(o Object) bool { return o.Deleted.After(e.Namespace.Deleted) })
+		return t.Name() != "pods" && slices.ContainsFunc(t.Objects,
+			func(o Object) bool { return o.Deleted.After(e.Namespace.Deleted) })
 	})
 }
 

@@ -74,7 +74,8 @@ func (w *Webhook) isCalledBy(text string) bool {
 	if w.Service == nil {
 		return !byURL || strings.Contains(text, `"`+w.URL)
 	}
-	return !byURL && !byName || byURL && strings.Contains(text, `"https://`+w.Service.Name+"."+w.Service.Namespace+".svc") ||
+	return !byURL && !byName ||
+		byURL && strings.Contains(text, `"https://`+w.Service.Name+"."+w.Service.Namespace+".svc") ||
 		byName && strings.Contains(text, `service "`+w.Service.Name+`"`)
 }
 

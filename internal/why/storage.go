@@ -80,7 +80,8 @@ func (e *Evidence) refusal(t *Type, server *APIService) Finding {
 // deleted.
 func (e *Evidence) isUnexpected(t *Type) bool {
 	unexpected := (&nsctl.UnexpectedItemsError{Namespace: e.Name, Resource: t.GVR()}).Error()
-	return slices.ContainsFunc(texts(e.condition(api.NamespaceDeletionContentFailure)), func(text string) bool { return strings.HasSuffix(text, unexpected) })
+	return slices.ContainsFunc(texts(e.condition(api.NamespaceDeletionContentFailure)),
+		func(text string) bool { return strings.HasSuffix(text, unexpected) })
 }
 
 // Promises returns the Service of the aggregated API server that is said to delete a type, and does
@@ -94,7 +95,8 @@ func (e *Evidence) Promises(t *Type) *Service {
 }
 
 // corrupt matches the storage's error text in a 500.
-var corrupt = []string{`unable to transform key "`, "failed to read one or more ", "unable to decode ", "failed to decrypt"}
+var corrupt = []string{`unable to transform key "`, "failed to read one or more ", "unable to decode ",
+	"failed to decrypt"}
 
 func unreadable(e *Evidence) []Finding {
 	readable := slices.ContainsFunc(e.Types, func(t Type) bool { return t.Request != "" && t.Failed == nil })

@@ -30,7 +30,8 @@ func TestTextsOfContentFailure(t *testing.T) {
 	assert.Equal(t, []string{call, denial, policy}, texts(content))
 
 	const storage = `storage is (re)initializing: failed to list things: conversion webhook for g.io/v1, Kind=Thing failed: Post: refused`
-	assert.Equal(t, []string{policy, storage}, texts("Failed to delete all resource types, 2 remaining: "+policy+", "+storage))
+	assert.Equal(t, []string{policy, storage},
+		texts("Failed to delete all resource types, 2 remaining: "+policy+", "+storage))
 	for _, reason := range matchedOnce(webhookDenied(), content) {
 		assert.Equal(t, "first ask bob, then alice, please", reason)
 	}

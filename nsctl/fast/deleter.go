@@ -85,12 +85,14 @@ func (d *deleter) markTerminating(ctx context.Context, namespace *api.Namespace)
 // returns the namespace as it is afterwards, also if it went with the token.
 func (d *deleter) finalize(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
 	defer d.Trace.Phase(namespace.Name, nsctl.PhaseFinalization)()
-	updated, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
-		if !d.hasToken(latest) {
-			return latest, nil
-		}
-		return d.Namespaces.UpdateSubresource(ctx, latest.Name, "finalize", d.withoutToken(latest), api.UpdateOptions{})
-	})
+	updated, err := d.retryOnConflict(ctx, namespace,
+		func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
+			if !d.hasToken(latest) {
+				return latest, nil
+			}
+			return d.Namespaces.UpdateSubresource(ctx, latest.Name, "finalize", d.withoutToken(latest),
+				api.UpdateOptions{})
+		})
 	d.Trace.Finalized(namespace.Name, err)
 	return updated, err
 }
@@ -98,7 +100,8 @@ func (d *deleter) finalize(ctx context.Context, namespace *api.Namespace) (*api.
 // withoutToken returns a copy of the namespace without this controller's token. The other tokens
 // are sorted, without duplicates.
 func (d *deleter) withoutToken(namespace *api.Namespace) *api.Namespace {
-	others := slices.DeleteFunc(slices.Clone(namespace.Spec.Finalizers), func(token string) bool { return token == d.FinalizerToken })
+	others := slices.DeleteFunc(slices.Clone(namespace.Spec.Finalizers),
+		func(token string) bool { return token == d.FinalizerToken })
 	slices.Sort(others)
 	changed := *namespace
 	changed.Spec.Finalizers = slices.Compact(others)
@@ -108,19 +111,21 @@ func (d *deleter) withoutToken(namespace *api.Namespace) *api.Namespace {
 // updateConditions writes what the pass has found into the status if it says anything new. A
 // failure is traced and does not stop the deletion: the conditions are for people. A second party
 // has none.
-func (d *deleter) updateConditions(ctx context.Context, namespace *api.Namespace, found *nsctl.ConditionUpdater) *api.Namespace {
+func (d *deleter) updateConditions(ctx context.Context, namespace *api.Namespace,
+	found *nsctl.ConditionUpdater) *api.Namespace {
 	if !d.FirstParty() {
 		return namespace
 	}
 	defer d.Trace.Phase(namespace.Name, nsctl.PhaseReport)()
 	written := false
-	updated, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
-		reported, changed := found.Update(latest)
-		if written = changed; !changed {
-			return latest, nil
-		}
-		return d.Namespaces.UpdateStatus(ctx, reported, api.UpdateOptions{})
-	})
+	updated, err := d.retryOnConflict(ctx, namespace,
+		func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
+			reported, changed := found.Update(latest)
+			if written = changed; !changed {
+				return latest, nil
+			}
+			return d.Namespaces.UpdateStatus(ctx, reported, api.UpdateOptions{})
+		})
 	if err != nil {
 		d.Trace.ConditionsFailed(namespace.Name, err)
 		return namespace
@@ -136,7 +141,8 @@ func (d *deleter) updateConditions(ctx context.Context, namespace *api.Namespace
 // retryOnConflict writes a namespace and, if another client's write came first, reads it again and
 // repeats. write starts from its argument and must not change it. After the last try it returns the
 // conflict; the retry of the whole pass takes over then.
-func (d *deleter) retryOnConflict(ctx context.Context, namespace *api.Namespace, write func(context.Context, *api.Namespace) (*api.Namespace, error)) (*api.Namespace, error) {
+func (d *deleter) retryOnConflict(ctx context.Context, namespace *api.Namespace,
+	write func(context.Context, *api.Namespace) (*api.Namespace, error)) (*api.Namespace, error) {
 	backoff := d.ConflictBackoff
 	latest := namespace
 	for {

@@ -89,7 +89,8 @@ func TestADiscoveryIsAsOldAsItsBeginning(t *testing.T) {
 		require.Equal(t, 1, discovery.forgotten)
 		seen := nsctl.ObservedDeletion{UID: b.UID, Settled: settled}
 		require.NoError(t, deleter.Deleter.Delete(t.Context(), "b", seen))
-		assert.Equal(t, 2, discovery.forgotten, "a namespace got an answer of discovery that may be older than its grace period")
+		assert.Equal(t, 2, discovery.forgotten,
+			"a namespace got an answer of discovery that may be older than its grace period")
 	})
 }
 
@@ -112,7 +113,8 @@ func TestTypesAreDeletedInParallelWithinTheBound(t *testing.T) {
 			mu.Unlock()
 			return nil
 		})
-		deleter := nsctltest.NewDeleter(t, c, fast.NewDeleter, func(config *nsctl.DeleterConfig) { config.Concurrency = 4 })
+		deleter := nsctltest.NewDeleter(t, c, fast.NewDeleter,
+			func(config *nsctl.DeleterConfig) { config.Concurrency = 4 })
 		started := time.Now()
 		require.NoError(t, deleter.Delete(t.Context(), "ns"))
 		assert.Equal(t, 4, most)
@@ -125,7 +127,8 @@ func TestContract(t *testing.T) {
 }
 
 func isEmptinessCheck(request string) bool {
-	return strings.HasPrefix(request, "GET /api") && !strings.Contains(request, "/namespaces") && strings.Count(request, "/") > 2
+	return strings.HasPrefix(request, "GET /api") && !strings.Contains(request, "/namespaces") &&
+		strings.Count(request, "/") > 2
 }
 
 // A type that is empty everywhere is listed once for many namespaces, not once for each.
@@ -148,7 +151,8 @@ func TestManyNamespacesShareOneCheck(t *testing.T) {
 		made := int(checks.Load())
 		assert.Positive(t, made)
 		assert.Less(t, made, 5)
-		assert.Equal(t, 30*made, len(slices.DeleteFunc(slices.Clone(requests), func(r string) bool { return !isEmptinessCheck(r) })))
+		assert.Equal(t, 30*made, len(slices.DeleteFunc(slices.Clone(requests),
+			func(r string) bool { return !isEmptinessCheck(r) })))
 		assert.Equal(t, 50, strings.Count(strings.Join(requests, "\n"), "/finalize"))
 		// GET; GET, DELETE and LIST for the ConfigMaps; finalize. For the first few passes, which were
 		// alone, all types.
@@ -195,7 +199,10 @@ func TestACheckDoesNotWaitForASlowType(t *testing.T) {
 		c.Hang(http.MethodGet, "/apis/apps/v1/deployments")
 		var seen atomic.Int32
 		nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
-			config.Trace = &nsctl.Trace{EmptinessChecked: func(_ context.Context, _, types int, _ time.Duration) { seen.Store(int32(types)) }}
+			config.Trace = &nsctl.Trace{EmptinessChecked: func(_ context.Context, _, types int,
+				_ time.Duration) {
+				seen.Store(int32(types))
+			}}
 		})
 		time.Sleep(15 * time.Second)
 		nsctltest.AssertAllGone(t, c, names)
@@ -211,7 +218,10 @@ func TestACheckProvesNothingAboutLaterNamespaces(t *testing.T) {
 		c.Before(http.MethodDelete, "/ns-00/configmaps", func() { <-hold }) // blocks this pass, and the check with it
 		var checks atomic.Int32
 		nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
-			config.Trace = &nsctl.Trace{EmptinessChecked: func(context.Context, int, int, time.Duration) { checks.Add(1) }}
+			config.Trace = &nsctl.Trace{EmptinessChecked: func(context.Context, int, int,
+				time.Duration) {
+				checks.Add(1)
+			}}
 		})
 		time.Sleep(2 * time.Millisecond)
 		c.AddNamespace("later", true, "kubernetes") // its grace period ends just after the check
@@ -234,7 +244,8 @@ func TestACheckProvesNothingAboutARecreatedNamespace(t *testing.T) {
 		names := nsctltest.Crowd(c, 10)
 		var recreated atomic.Bool
 		c.Refuse(func(r *http.Request) *api.Status {
-			if r.URL.Path == "/api/v1/namespaces/ns-09" && r.Method == http.MethodGet && recreated.CompareAndSwap(false, true) {
+			if r.URL.Path == "/api/v1/namespaces/ns-09" && r.Method == http.MethodGet &&
+				recreated.CompareAndSwap(false, true) {
 				time.Sleep(time.Second) // until the check has been made
 				c.AddNamespace("ns-09", true, "kubernetes")
 				c.Put("deployments.apps", "ns-09", "web")
@@ -288,7 +299,8 @@ func TestPodsThatACheckHasSeenGoFirst(t *testing.T) {
 		c.Put("pods.", "ns-07", "slow", nsctltest.RunningPod(30))
 		nsctltest.StartController(t, c, fast.NewDeleter, nil)
 		time.Sleep(20 * time.Second)
-		assert.Equal(t, []string{"configmaps./a", "networkpolicies.networking.k8s.io/deny-all", "pods./slow"}, c.Left("ns-07"))
+		assert.Equal(t, []string{"configmaps./a", "networkpolicies.networking.k8s.io/deny-all", "pods./slow"},
+			c.Left("ns-07"))
 		time.Sleep(time.Minute)
 		nsctltest.AssertAllGone(t, c, names)
 	})

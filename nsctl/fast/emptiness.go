@@ -70,7 +70,8 @@ func (c *emptinessChecker) leave() {
 
 // check returns a result that counts for a namespace that settled at that moment, or nil if a check
 // does not pay. Passes that ask at the same time share one.
-func (c *emptinessChecker) check(ctx context.Context, resources []nsctl.DeletableResource, settled time.Time) *emptinessCheck {
+func (c *emptinessChecker) check(ctx context.Context, resources []nsctl.DeletableResource,
+	settled time.Time) *emptinessCheck {
 	c.mu.Lock()
 	latest := c.latest
 	if latest != nil && !latest.begun.Before(settled) {
@@ -81,7 +82,8 @@ func (c *emptinessChecker) check(ctx context.Context, resources []nsctl.Deletabl
 		c.mu.Unlock()
 		return nil
 	}
-	latest = &emptinessCheck{begun: time.Now(), done: make(chan struct{}), holders: map[api.GroupVersionResource]map[string]bool{}}
+	latest = &emptinessCheck{begun: time.Now(), done: make(chan struct{}),
+		holders: map[api.GroupVersionResource]map[string]bool{}}
 	c.latest = latest
 	c.mu.Unlock()
 

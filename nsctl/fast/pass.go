@@ -103,7 +103,8 @@ func (p *pass) deleteAllContent(ctx context.Context) {
 		check = p.emptiness.check(ctx, resources, p.settled)
 	}
 	endCheck()
-	resources = slices.DeleteFunc(resources, func(r nsctl.DeletableResource) bool { return check.provesEmpty(r.GVR, p.namespace.Name) })
+	resources = slices.DeleteFunc(resources,
+		func(r nsctl.DeletableResource) bool { return check.provesEmpty(r.GVR, p.namespace.Name) })
 	if len(resources) > 0 && resources[0].IsPods() {
 		if !p.deletePods(ctx, resources[0]) {
 			return

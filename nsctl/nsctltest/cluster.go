@@ -69,7 +69,8 @@ func defaultTypes() map[string][]string {
 	return map[string][]string{
 		"v1": {"bindings", "configmaps", "endpoints", "events", "limitranges", "persistentvolumeclaims", "pods",
 			"podtemplates", "replicationcontrollers", "resourcequotas", "secrets", "serviceaccounts", "services"},
-		"apps/v1":                      {"controllerrevisions", "daemonsets", "deployments", "replicasets", "statefulsets"},
+		"apps/v1": {"controllerrevisions", "daemonsets", "deployments", "replicasets",
+			"statefulsets"},
 		"authorization.k8s.io/v1":      {"localsubjectaccessreviews"},
 		"autoscaling/v2":               {"horizontalpodautoscalers"},
 		"batch/v1":                     {"cronjobs", "jobs"},
@@ -261,7 +262,8 @@ func (c *Cluster) AssertGone(t *testing.T, name string) {
 	t.Helper()
 	assert.Empty(t, c.Left(name), "want no content left in namespace %s", name)
 	if namespace := c.Namespace(name); namespace != nil {
-		assert.Fail(t, fmt.Sprintf("want namespace %s to be gone, got one with the finalizers %q", name, namespace.Spec.Finalizers))
+		assert.Fail(t, fmt.Sprintf("want namespace %s to be gone, got one with the finalizers %q", name,
+			namespace.Spec.Finalizers))
 	}
 }
 

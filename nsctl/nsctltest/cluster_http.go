@@ -15,7 +15,8 @@ import (
 
 // Status returns a failure as the server sends it.
 func Status(code int, reason api.StatusReason, message string) *api.Status {
-	return &api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code, Reason: reason, Message: message}
+	return &api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code,
+		Reason: reason, Message: message}
 }
 
 // answer sends a body; a *[api.Status] has the code.
@@ -55,7 +56,8 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.listEverywhere(w, path[3]+"."+path[1])
 	case path[0] == "api" && path[2] == "namespaces" && len(path) == 4:
 		c.serveNamespace(w, r, path[3], "")
-	case path[0] == "api" && path[2] == "namespaces" && (path[len(path)-1] == "status" || path[len(path)-1] == "finalize") && len(path) == 5:
+	case path[0] == "api" && path[2] == "namespaces" &&
+		(path[len(path)-1] == "status" || path[len(path)-1] == "finalize") && len(path) == 5:
 		c.serveNamespace(w, r, path[3], path[4])
 	case path[0] == "api":
 		c.serveContent(w, r, path[1], path[2:])
@@ -68,7 +70,8 @@ func (c *Cluster) serveReadyz(w http.ResponseWriter) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.Starting {
-		http.Error(w, "[-]poststarthook/crd-informer-synced failed: reason withheld\nreadyz check failed", http.StatusInternalServerError)
+		http.Error(w, "[-]poststarthook/crd-informer-synced failed: reason withheld\nreadyz check failed",
+			http.StatusInternalServerError)
 		return
 	}
 	fmt.Fprint(w, "ok")
@@ -87,7 +90,8 @@ func (c *Cluster) discover(core bool) api.APIGroupDiscoveryList {
 			groups[gv.Group] = append(groups[gv.Group], groupVersion)
 		}
 	}
-	list := api.APIGroupDiscoveryList{TypeMeta: api.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"}}
+	list := api.APIGroupDiscoveryList{TypeMeta: api.TypeMeta{Kind: "APIGroupDiscoveryList",
+		APIVersion: "apidiscovery.k8s.io/v2"}}
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		item := api.APIGroupDiscovery{ObjectMeta: api.ObjectMeta{Name: group}}
 		for _, groupVersion := range groups[group] {

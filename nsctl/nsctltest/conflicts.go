@@ -29,7 +29,8 @@ func (s suite) ConflictsAreRetriedOnTheNewState(t *testing.T, c doomed) {
 	})
 	require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 	assert.Equal(t, 4, conflicts, "three conflicts, and the write that succeeds")
-	assert.Equal(t, []string{"example.com/new"}, c.Existing(t, "ns").Spec.Finalizers, "what was added in the meantime is kept")
+	assert.Equal(t, []string{"example.com/new"}, c.Existing(t, "ns").Spec.Finalizers,
+		"what was added in the meantime is kept")
 }
 
 // Upstream retries forever, without a pause (UPSTREAM: retryOnConflict loops without limit or
@@ -46,7 +47,8 @@ func (s suite) ConflictRetriesAreBoundedAndBackOff(t *testing.T, c doomed) {
 
 	err = deleter.Delete(t.Context(), "ns")
 	require.True(t, api.IsConflict(err), "want the conflict in the error of the next pass, got %v", err)
-	assert.Equal(t, tries, Count(c.Log(), "PUT /api/v1/namespaces/ns/finalize"), "the next pass tries as often as the first")
+	assert.Equal(t, tries, Count(c.Log(), "PUT /api/v1/namespaces/ns/finalize"),
+		"the next pass tries as often as the first")
 }
 
 // A namespace that is re-created while a write about the old one is in flight is not written to.
@@ -92,7 +94,8 @@ func (s suite) StatusThatCannotBeWrittenDoesNotStopTheDeletion(t *testing.T, c *
 	c.RefuseAll("", "/status", Status(403, api.ReasonForbidden, "no status for you"))
 	var failed atomic.Int32
 	trace := &nsctl.Trace{ConditionsFailed: func(string, error) { failed.Add(1) }}
-	require.NoError(t, s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(t.Context(), "ns"))
+	require.NoError(t, s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).
+		Delete(t.Context(), "ns"))
 	assert.Equal(t, []string{"example.com/other"}, c.Existing(t, "ns").Spec.Finalizers)
 	assert.Equal(t, int32(1), failed.Load(), "but the hook is called")
 }
@@ -119,9 +122,11 @@ func (s suite) ReportThatAnotherHasWrittenCountsAsKept(t *testing.T, c *Cluster)
 		ConditionsUpdated: func(string, []api.NamespaceCondition) { told = append(told, "updated") },
 		ConditionsKept:    func(string, []api.NamespaceCondition) { told = append(told, "kept") },
 	}
-	require.NoError(t, s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(t.Context(), "ns"))
+	require.NoError(t, s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).
+		Delete(t.Context(), "ns"))
 	assert.True(t, overtaken, "want the pass to report conditions")
-	assert.Equal(t, []string{"kept"}, told, "want the conditions reported as kept: another client has written them, this one has not")
+	assert.Equal(t, []string{"kept"}, told,
+		"want the conditions reported as kept: another client has written them, this one has not")
 }
 
 func (s suite) ErrorsOfTheGetAreReturned(t *testing.T, c *Cluster) {
@@ -133,7 +138,10 @@ func (s suite) ErrorsOfTheGetAreReturned(t *testing.T, c *Cluster) {
 func (s suite) CancelledPassReportsTheCauseAndWritesNoConditions(t *testing.T, c doomed) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c.Before(http.MethodDelete, "", cancel)
-	trace := &nsctl.Trace{ConditionsFailed: func(string, error) { t.Error("an interrupted pass tried to write its report") }}
+	trace := &nsctl.Trace{ConditionsFailed: func(string,
+		error) {
+		t.Error("an interrupted pass tried to write its report")
+	}}
 	err := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(ctx, "ns")
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Empty(t, c.Existing(t, "ns").Status.Conditions)
@@ -205,7 +213,10 @@ func (s suite) ExistingConditionsAreTraced(t *testing.T, c doomed) {
 
 func (s suite) ReportAboutANamespaceThatOthersHold(t *testing.T) {
 	holds := map[string]func(*api.Namespace){
-		"a token in the spec":       func(ns *api.Namespace) { ns.Spec.Finalizers = []string{"kubernetes", "example.com/other"} },
+		"a token in the spec": func(ns *api.Namespace) {
+			ns.Spec.Finalizers = []string{"kubernetes",
+				"example.com/other"}
+		},
 		"a finalizer of the object": func(ns *api.Namespace) { ns.Finalizers = []string{"example.com/other"} },
 	}
 	for name, hold := range holds {
@@ -226,7 +237,8 @@ func (s suite) ReportAboutANamespaceThatOthersHold(t *testing.T) {
 					want = []string{putFinalize, putFinalize, putStatus}
 				}
 				assert.Equal(t, want, writes(c.Log()), "the writes of the pass")
-				assert.Len(t, c.Existing(t, "ns").Status.Conditions, 5, "a namespace that others hold has its conditions")
+				assert.Len(t, c.Existing(t, "ns").Status.Conditions, 5,
+					"a namespace that others hold has its conditions")
 			})
 		})
 	}

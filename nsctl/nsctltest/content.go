@@ -74,7 +74,8 @@ func (s suite) AFailedTypeDoesNotBlockTheOthers(t *testing.T, c doomed) {
 	c.Put("secrets.", "ns", "a")
 	c.Put("roles.rbac.authorization.k8s.io", "ns", "a")
 	c.Refuse(func(r *http.Request) *api.Status {
-		if r.Method == http.MethodDelete && (strings.HasSuffix(r.URL.Path, "/secrets") || strings.HasSuffix(r.URL.Path, "/roles")) {
+		if r.Method == http.MethodDelete && (strings.HasSuffix(r.URL.Path, "/secrets") ||
+			strings.HasSuffix(r.URL.Path, "/roles")) {
 			return Status(403, api.ReasonForbidden, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]+" are forbidden")
 		}
 		return nil
@@ -86,7 +87,8 @@ func (s suite) AFailedTypeDoesNotBlockTheOthers(t *testing.T, c doomed) {
 	require.ErrorAs(t, err, &resource, "want a *ResourceError that says what failed")
 	assert.Equal(t, []string{"roles.rbac.authorization.k8s.io/a", "secrets./a"}, c.Left("ns"))
 	assert.Equal(t, "Failed to delete all resource types, 2 remaining: roles are forbidden, secrets are forbidden",
-		ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Message, "the condition names what failed")
+		ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Message,
+		"the condition names what failed")
 }
 
 // A pass that failed says so, even if it also found content that only needs time: the failure
@@ -116,7 +118,8 @@ func (s suite) FinalizersOnContentAreWaitedFor(t *testing.T, c doomed) {
 	remaining := requireRemaining(t, deleter.Delete(t.Context(), "ns"))
 	assert.Equal(t, int64(15), remaining.Estimate)
 	ns := c.Namespace("ns")
-	assert.Equal(t, "Some resources are remaining: deployments.apps has 1 resource instances", ConditionOf(ns, api.NamespaceContentRemaining).Message)
+	assert.Equal(t, "Some resources are remaining: deployments.apps has 1 resource instances",
+		ConditionOf(ns, api.NamespaceContentRemaining).Message)
 	assert.Equal(t, api.ConditionFalse, ConditionOf(ns, api.NamespaceDeletionContentFailure).Status)
 
 	c.Release("deployments.apps", "ns", "held")
@@ -163,7 +166,8 @@ func (s suite) CollectionDeleteThatIsRefusedFallsBackToOneByOne(t *testing.T, c 
 	c.Put("services.", "ns", "vanishing")
 	c.Refuse(func(r *http.Request) *api.Status {
 		if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/services") {
-			return Status(405, api.ReasonMethodNotAllowed, "the server does not allow this method on the requested resource")
+			return Status(405, api.ReasonMethodNotAllowed,
+				"the server does not allow this method on the requested resource")
 		}
 		if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/vanishing") {
 			c.mu.Lock()
@@ -191,7 +195,8 @@ func (s suite) CollectionDeleteThatIsRefusedRefreshesDiscovery(t *testing.T, c d
 	require.Contains(t, c.Log(), "DELETE /api/v1/namespaces/ns/services")
 	c.Release("services.", "ns", "held")
 	require.NoError(t, deleter.Delete(t.Context(), "ns"))
-	assert.NotContains(t, c.Log(), "DELETE /api/v1/namespaces/ns/services", "the second pass repeats a request that was refused")
+	assert.NotContains(t, c.Log(), "DELETE /api/v1/namespaces/ns/services",
+		"the second pass repeats a request that was refused")
 	c.AssertGone(t, "ns")
 }
 
@@ -211,7 +216,8 @@ func (s suite) OneByOneStopsAtAnError(t *testing.T) {
 			require.ErrorAs(t, err, &resource, "want a *ResourceError that says what failed")
 			assert.Equal(t, "deleting a", resource.Doing)
 			assert.Equal(t, []string{"services./a", "services./b"}, c.Left("ns"))
-			assert.Contains(t, ConditionOf(c.Namespace("ns"), api.NamespaceDeletionContentFailure).Message, refusal.Message)
+			assert.Contains(t, ConditionOf(c.Namespace("ns"), api.NamespaceDeletionContentFailure).Message,
+				refusal.Message)
 		})
 	}
 }

@@ -22,10 +22,13 @@ func (s suite) NamespacesThatAreNotBeingDeletedAreLeftAlone(t *testing.T, c *Clu
 	c.Put("configmaps.", "active", "a")
 	deleter := s.newDeleter(t, c)
 	require.NoError(t, deleter.Delete(t.Context(), "active"), "a namespace that is not being deleted is no error")
-	assert.Equal(t, []string{"GET /api/v1/namespaces/active"}, c.Log(), "a namespace that is not being deleted is only read")
-	require.NoError(t, deleter.Delete(t.Context(), "missing"), "a namespace that is gone is no error: nothing is left to do")
+	assert.Equal(t, []string{"GET /api/v1/namespaces/active"}, c.Log(),
+		"a namespace that is not being deleted is only read")
+	require.NoError(t, deleter.Delete(t.Context(), "missing"),
+		"a namespace that is gone is no error: nothing is left to do")
 	assert.Equal(t, []string{"GET /api/v1/namespaces/missing"}, c.Log(), "a namespace that is gone is only read")
-	assert.Equal(t, []string{"configmaps./a"}, c.Left("active"), "content of a namespace that is not being deleted was deleted")
+	assert.Equal(t, []string{"configmaps./a"}, c.Left("active"),
+		"content of a namespace that is not being deleted was deleted")
 }
 
 // A namespace of that name was deleted before. The present one is another, whose grace period has
@@ -58,7 +61,8 @@ func (s suite) PhaseThatAnotherClientHasSetIsNotSetAgain(t *testing.T, c *Cluste
 		c.Update("ns", func(ns *api.Namespace) { ns.Status.Phase = api.NamespaceTerminating })
 	}))
 	require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-	assert.Equal(t, 2, Count(c.Log(), "PUT /api/v1/namespaces/ns/status"), "the write that met the conflict, and the conditions")
+	assert.Equal(t, 2, Count(c.Log(), "PUT /api/v1/namespaces/ns/status"),
+		"the write that met the conflict, and the conditions")
 }
 
 // A namespace without this controller's token waits for somebody else, and may be re-created at any
@@ -122,12 +126,14 @@ func (s suite) PodsBlockEverythingElse(t *testing.T, c doomed) {
 	err := deleter.Delete(t.Context(), "ns")
 	remaining := requireRemaining(t, err)
 	assert.Equal(t, int64(300), remaining.Estimate)
-	assert.Equal(t, []string{"networkpolicies.networking.k8s.io/deny-all", "pods./slow", "pods./slower"}, c.Left("ns"), "pods run: want the rest to stay")
+	assert.Equal(t, []string{"networkpolicies.networking.k8s.io/deny-all", "pods./slow", "pods./slower"}, c.Left("ns"),
+		"pods run: want the rest to stay")
 	assert.LessOrEqual(t, len(c.Log()), 9, "an attempt with pods still there is cheap")
 
 	// Unlike upstream, which reports that all content was removed (#138208).
 	ns := c.Namespace("ns")
-	assert.Equal(t, "Some resources are remaining: pods. has 2 resource instances", ConditionOf(ns, api.NamespaceContentRemaining).Message)
+	assert.Equal(t, "Some resources are remaining: pods. has 2 resource instances",
+		ConditionOf(ns, api.NamespaceContentRemaining).Message)
 	assert.Equal(t, "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
 		ConditionOf(ns, api.NamespaceFinalizersRemaining).Message)
 
@@ -151,7 +157,8 @@ func (s suite) AnErrorInThePodsStepStopsThePass(t *testing.T) {
 			c.RefuseAll(failing, "/pods", Status(500, api.ReasonInternalError, "etcd is on fire"))
 			err := s.newDeleter(t, c).Delete(t.Context(), "ns")
 			require.Error(t, err)
-			assert.Contains(t, c.Left("ns"), "networkpolicies.networking.k8s.io/deny-all", "pods may still run: want the rest to stay")
+			assert.Contains(t, c.Left("ns"), "networkpolicies.networking.k8s.io/deny-all",
+				"pods may still run: want the rest to stay")
 			failure := ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure)
 			assert.Equal(t, "Failed to delete all resource types, 1 remaining: etcd is on fire", failure.Message)
 		})
@@ -178,7 +185,8 @@ func (s suite) UnknownPodsBlockEverythingElse(t *testing.T, c doomed) {
 	err := s.newDeleter(t, c).Delete(t.Context(), "ns")
 	var groups *discovery.ErrGroupDiscoveryFailed
 	require.ErrorAs(t, err, &groups, "types may be missing: want the pass to fail with the failure of discovery")
-	assert.Equal(t, []string{"networkpolicies.networking.k8s.io/deny-all", "pods./busy"}, c.Left("ns"), "pods may still run: want the rest to stay")
+	assert.Equal(t, []string{"networkpolicies.networking.k8s.io/deny-all", "pods./busy"}, c.Left("ns"),
+		"pods may still run: want the rest to stay")
 	assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionDiscoveryFailure).Status)
 }
 
@@ -211,7 +219,8 @@ func (s suite) TheEstimateIsTheLongestGracePeriod(t *testing.T) {
 		want  int64
 	}{
 		{"the longest counts", pods{pod("Running", 30), pod("Pending", 60), pod("Running", 10)}, time.Second, 60},
-		{"pods that have ended do not count", pods{pod("Succeeded", 60), pod("Failed", 90), pod("Running", 5)}, time.Second, 5},
+		{"pods that have ended do not count", pods{pod("Succeeded", 60), pod("Failed", 90), pod("Running", 5)},
+			time.Second, 5},
 		{"a pod without a period", pods{pod("Running")}, time.Second, 15},
 		{"the period is nearly over", pods{pod("Running", 30)}, 29 * time.Second, 30},
 		{"the period is over", pods{pod("Running", 30)}, 30 * time.Second, 15},
@@ -254,7 +263,8 @@ func (s suite) DryRunLooksAndWritesNothing(t *testing.T, c doomed) {
 		"pods.":       {ToDelete: 1, Names: []string{"a"}},
 		"configmaps.": {BehindPods: 2, Names: []string{"a", "b"}},
 	}, would)
-	assert.False(t, slices.ContainsFunc(c.Log(), func(request string) bool { return !strings.HasPrefix(request, "GET ") }))
+	assert.False(t, slices.ContainsFunc(c.Log(),
+		func(request string) bool { return !strings.HasPrefix(request, "GET ") }))
 	assert.Len(t, c.Left("ns"), 3)
 	assert.Empty(t, c.Existing(t, "ns").Status.Conditions)
 }

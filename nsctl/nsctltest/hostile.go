@@ -87,7 +87,8 @@ const evil = "things.evil.example"
 // filter or not support it. The objects cannot be deleted. However many namespaces are deleted at
 // once, none of them goes.
 func (s suite) AListOfAllNamespacesIsNoProof(t *testing.T) {
-	var one, none, forbidden any = headsOf("", "one"), headsOf(""), Status(403, api.ReasonForbidden, "things are forbidden here")
+	var one, none, forbidden any = headsOf("", "one"), headsOf(""),
+		Status(403, api.ReasonForbidden, "things are forbidden here")
 	tests := map[string]struct {
 		deleted, listed any    // the answers to DELETE and LIST
 		refused         string // the namespace in which both are refused
@@ -350,7 +351,8 @@ func (s suite) AnAnswerThatIsNotReadIsNoProof(t *testing.T) {
 			c.Answers = map[string]string{"secrets.": answer}
 			client := NewClient(t, c).WithListLimit(1 << 20)
 			assert.Error(t, deleterOf(client, s.New).Delete(t.Context(), "ns"), "a Secret is left")
-			assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers, "the namespace was finalized with content")
+			assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers,
+				"the namespace was finalized with content")
 		})
 	}
 }

@@ -20,7 +20,8 @@ import (
 
 var (
 	modelSeed  = flag.Uint64("seed", 1, "the first seed of the model test")
-	modelSteps = flag.Int("steps", 100_000, "how many requests and events the model test goes through at least; a tenth of it with -short")
+	modelSteps = flag.Int("steps", 100_000,
+		"how many requests and events the model test goes through at least; a tenth of it with -short")
 )
 
 // steps is the length of the model test. The race detector makes it eight times as slow, so
@@ -78,8 +79,10 @@ func (s suite) runWorld(t *testing.T, seed uint64) (l lived) {
 		shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
 			Name: "namespaces", ResyncPeriod: worldResync,
 		})
-		deleter := nsctl.DeleterConfig{Namespaces: w, Content: worldContent{w}, Discovery: w, Concurrency: 4, ConflictBackoff: withoutJitter}
-		config := nsctl.Config{Informer: shared, Workers: 6, ResyncPeriod: worldResync, Trace: &nsctl.Trace{PassContext: w.passContext}}
+		deleter := nsctl.DeleterConfig{Namespaces: w, Content: worldContent{w}, Discovery: w, Concurrency: 4,
+			ConflictBackoff: withoutJitter}
+		config := nsctl.Config{Informer: shared, Workers: 6, ResyncPeriod: worldResync,
+			Trace: &nsctl.Trace{PassContext: w.passContext}}
 		config.Deleter = s.New(deleter)
 		controller, err := nsctl.NewController(config)
 		require.NoError(t, err)

@@ -191,7 +191,8 @@ func (f *fate) release(namespace, held string) {
 // changeNamespace makes the next write of another client fail with a conflict.
 func (f *fate) changeNamespace() {
 	if ns := f.pick(func(*api.Namespace) bool { return true }); ns != nil {
-		f.cluster.Update(ns.Name, func(ns *api.Namespace) { ns.Labels = map[string]string{"touched": fmt.Sprint(f.steps)} })
+		f.cluster.Update(ns.Name,
+			func(ns *api.Namespace) { ns.Labels = map[string]string{"touched": fmt.Sprint(f.steps)} })
 	}
 }
 

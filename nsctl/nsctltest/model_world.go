@@ -236,7 +236,8 @@ type heads = []*api.PartialObjectMetadata
 
 // inCollection is a request for one type in one namespace; "" means all.
 func inCollection[T any](
-	ctx context.Context, w worldContent, verb string, gvr api.GroupVersionResource, namespace string, execute func() (T, error),
+	ctx context.Context, w worldContent, verb string, gvr api.GroupVersionResource, namespace string,
+	execute func() (T, error),
 ) (T, error) {
 	return ask(ctx, w.world, verb+" "+gvr.Resource+" "+namespace, func() (none T, _ error) {
 		switch {
@@ -254,11 +255,13 @@ func (w worldContent) checkLocked(gvr api.GroupVersionResource, namespace string
 	ns := w.cluster.Namespace(namespace)
 	for _, object := range deleted {
 		if ns == nil || ns.DeletionTimestamp == nil {
-			w.violatedLocked("%s %s was deleted, but namespace %s is not terminating", gvr.Resource, object.Name, namespace)
+			w.violatedLocked("%s %s was deleted, but namespace %s is not terminating", gvr.Resource, object.Name,
+				namespace)
 		}
 		isPod := func(held string) bool { return strings.HasPrefix(held, "pods./") }
 		if gvr != api.PodsResource && slices.ContainsFunc(left, isPod) {
-			w.violatedLocked("%s %s was deleted, but namespace %s has pods: %v", gvr.Resource, object.Name, namespace, left)
+			w.violatedLocked("%s %s was deleted, but namespace %s has pods: %v", gvr.Resource, object.Name,
+				namespace, left)
 		}
 	}
 }

@@ -89,10 +89,14 @@ func (s suite) OnlyTheServerSaysThatANamespaceIsGone(t *testing.T) {
 // answer, nothing is listed, or a group version cannot be parsed.
 func (s suite) NotFoundIsAFailureIfDiscoveryProvesNothing(t *testing.T) {
 	tests := map[string]func(c *Cluster){
-		"its group went stale":   func(c *Cluster) { c.Stale = []string{"gadgets.example/v1"} },
-		"another one went stale": func(c *Cluster) { delete(c.Types, "gadgets.example/v1"); c.Stale = []string{"apps/v1"} },
-		"nothing is listed":      func(c *Cluster) { clear(c.Types) },
-		"discovery is refused":   func(c *Cluster) { c.Starting = true },
+		"its group went stale": func(c *Cluster) { c.Stale = []string{"gadgets.example/v1"} },
+		"another one went stale": func(c *Cluster) {
+			delete(c.Types,
+				"gadgets.example/v1")
+			c.Stale = []string{"apps/v1"}
+		},
+		"nothing is listed":    func(c *Cluster) { clear(c.Types) },
+		"discovery is refused": func(c *Cluster) { c.Starting = true },
 	}
 	for name, change := range tests {
 		for _, refusal := range notServedAnswers {
@@ -150,7 +154,8 @@ type garbledDiscovery struct {
 	now atomic.Bool
 }
 
-func (g *garbledDiscovery) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
+func (g *garbledDiscovery) PreferredNamespacedResources(ctx context.Context,
+	notOlderThan time.Time) ([]*api.APIResourceList, error) {
 	lists, err := g.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
 	if !g.now.Load() {
 		return lists, err
@@ -208,10 +213,12 @@ func (s suite) ARemovedTypeIsReportedAsRemoved(t *testing.T, c doomed) {
 		assert.NotContains(t, reported, resource.Resource, "each type is traced once")
 		reported[resource.Resource] = err
 	}}
-	require.Error(t, s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(t.Context(), "ns"))
+	require.Error(t, s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).
+		Delete(t.Context(), "ns"))
 	assert.Len(t, reported, 31)
 	require.Contains(t, reported, "ghosts")
-	assert.Equal(t, s.has(ForgivesVanishedTypes), reported["ghosts"] == nil, "only the error that fails the pass is traced")
+	assert.Equal(t, s.has(ForgivesVanishedTypes), reported["ghosts"] == nil,
+		"only the error that fails the pass is traced")
 	assert.True(t, api.IsForbidden(reported["secrets"]))
 }
 
@@ -307,7 +314,9 @@ func (s suite) IncompleteDiscoveryDeletesWhatItSeesAndDoesNotFinalize(t *testing
 	assert.Equal(t, []string{"gauges.metrics.example/hidden"}, c.Left("ns"))
 	failure := ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionDiscoveryFailure)
 	assert.Equal(t, api.ConditionTrue, failure.Status)
-	assert.True(t, strings.HasPrefix(failure.Message, "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.example/v1: "), failure.Message)
+	assert.True(t, strings.HasPrefix(failure.Message,
+		"Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: "+
+			"metrics.example/v1: "), failure.Message)
 
 	// The group works again. The partial answer was not cached, so the next pass sees the
 	// group.

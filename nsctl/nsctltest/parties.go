@@ -123,7 +123,8 @@ func (s suite) ASecondPartyOnlyRemovesItsToken(t *testing.T) {
 		const get, finalize = "GET /api/v1/namespaces/ns", putFinalize
 		p := s.newParties(t)
 		p.AddNamespace("ns", true, second, first)
-		older := func(ns *api.Namespace) { ns.Status.Phase = api.NamespaceActive } // a server that leaves the phase to the first party
+		// a server that leaves the phase to the first party
+		older := func(ns *api.Namespace) { ns.Status.Phase = api.NamespaceActive }
 		p.Update("ns", older)
 		p.own.Put(build, "ns", "held", WithFinalizers("openshift.com/hold"))
 
@@ -131,9 +132,13 @@ func (s suite) ASecondPartyOnlyRemovesItsToken(t *testing.T) {
 		assert.Equal(t, []string{get}, slices.Compact(p.Log()),
 			"a second party whose content remains only reads the namespace")
 
-		p.own.Refuse(func(*http.Request) *api.Status { return Status(500, api.ReasonInternalError, "the storage is down") })
+		p.own.Refuse(func(*http.Request) *api.Status {
+			return Status(500, api.ReasonInternalError,
+				"the storage is down")
+		})
 		var failed *nsctl.ContentError
-		require.ErrorAs(t, p.deleters[second].Delete(t.Context(), "ns"), &failed, "want the failure of the party's own storage as a *ContentError")
+		require.ErrorAs(t, p.deleters[second].Delete(t.Context(), "ns"), &failed,
+			"want the failure of the party's own storage as a *ContentError")
 		assert.Equal(t, []string{get}, slices.Compact(p.Log()),
 			"a second party whose storage fails only reads the namespace")
 
@@ -158,11 +163,14 @@ func (s suite) EachPartyRemovesOnlyItsOwnToken(t *testing.T) {
 				require.NoError(t, p.deleters[token].Delete(t.Context(), "ns"), wantOwnToken)
 				want := []string{"a.example/fourth", other, "z.example/third"}
 				slices.Sort(want)
-				assert.Equal(t, want, p.Existing(t, "ns").Spec.Finalizers, "the tokens of others stay, sorted and each once")
+				assert.Equal(t, want, p.Existing(t, "ns").Spec.Finalizers,
+					"the tokens of others stay, sorted and each once")
 
 				p.AddNamespace("without", true, other)
-				require.NoError(t, p.deleters[token].Delete(t.Context(), "without"), "a namespace without the party's token needs nothing from it")
-				assert.Equal(t, []string{other}, p.Existing(t, "without").Spec.Finalizers, "a namespace without the party's token stays as it is")
+				require.NoError(t, p.deleters[token].Delete(t.Context(), "without"),
+					"a namespace without the party's token needs nothing from it")
+				assert.Equal(t, []string{other}, p.Existing(t, "without").Spec.Finalizers,
+					"a namespace without the party's token stays as it is")
 			})
 		})
 	}
@@ -198,7 +206,8 @@ func (c *keepingClient) Get(ctx context.Context, name string, opts api.GetOption
 	return c.keep(c.NamespaceClient.Get(ctx, name, opts))
 }
 
-func (c *keepingClient) UpdateStatus(ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
+func (c *keepingClient) UpdateStatus(ctx context.Context, namespace *api.Namespace,
+	opts api.UpdateOptions) (*api.Namespace, error) {
 	return c.keep(c.NamespaceClient.UpdateStatus(ctx, namespace, opts))
 }
 
@@ -219,7 +228,10 @@ func (s suite) APartyThatNeverFinishesHoldsTheNamespace(t *testing.T) {
 	}{
 		"the second is stuck": {first, second,
 			func(p parties) {
-				p.own.Refuse(func(*http.Request) *api.Status { return Status(500, api.ReasonInternalError, "the storage is down") })
+				p.own.Refuse(func(*http.Request) *api.Status {
+					return Status(500, api.ReasonInternalError,
+						"the storage is down")
+				})
 			},
 			func(p parties) { p.own.Refuse(nil) },
 		},

@@ -112,12 +112,14 @@ func (d DeleterUnderTest) Delete(ctx context.Context, name string) error {
 
 // NewDeleter returns a new deleter that reaches the server over an in-memory connection. Call it in
 // a bubble.
-func NewDeleter(t *testing.T, server http.Handler, form func(nsctl.DeleterConfig) nsctl.Deleter, adjust ...func(*nsctl.DeleterConfig)) DeleterUnderTest {
+func NewDeleter(t *testing.T, server http.Handler, form func(nsctl.DeleterConfig) nsctl.Deleter,
+	adjust ...func(*nsctl.DeleterConfig)) DeleterUnderTest {
 	t.Helper()
 	return deleterOf(NewClient(t, server), form, adjust...)
 }
 
-func deleterOf(client *restclient.Client, form func(nsctl.DeleterConfig) nsctl.Deleter, adjust ...func(*nsctl.DeleterConfig)) DeleterUnderTest {
+func deleterOf(client *restclient.Client, form func(nsctl.DeleterConfig) nsctl.Deleter,
+	adjust ...func(*nsctl.DeleterConfig)) DeleterUnderTest {
 	config := deleterConfig(client)
 	for _, f := range adjust {
 		f(&config)

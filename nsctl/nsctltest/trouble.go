@@ -92,7 +92,8 @@ func (s suite) AListThatExpiresAgainAndAgainIsAFailure(t *testing.T, c doomed) {
 	c.Put("configmaps.", "ns", "a", WithFinalizers("example.com/hold"))
 	c.Put("configmaps.", "ns", "b", WithFinalizers("example.com/hold"))
 	server, asked := paging(c.Cluster, 1000)
-	ctx, giveUp := context.WithTimeout(t.Context(), time.Minute) // of virtual time: an endless loop of requests takes long
+	// of virtual time: an endless loop of requests takes long
+	ctx, giveUp := context.WithTimeout(t.Context(), time.Minute)
 	defer giveUp()
 	err := s.newDeleter(t, server).Delete(ctx, "ns")
 	assert.True(t, api.IsExpired(err), "%v", err)
@@ -108,19 +109,26 @@ func (s suite) ConflictingReportsAreWrittenOnTheNewState(t *testing.T, c doomed)
 		c.Update("ns", func(ns *api.Namespace) { ns.Status.Conditions = []api.NamespaceCondition{mine} })
 	}))
 	requireRemaining(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-	assert.Equal(t, mine, ConditionOf(c.Existing(t, "ns"), mine.Type), "the report removed a condition of another client")
-	assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Status, "the conflict lost the report")
+	assert.Equal(t, mine, ConditionOf(c.Existing(t, "ns"), mine.Type),
+		"the report removed a condition of another client")
+	assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Status,
+		"the conflict lost the report")
 }
 
 // Servers refuse a request in many ways, whatever the code. The type is not empty, the pass fails,
 // the other types are deleted, and the namespace disappears once the refusals end.
 func (s suite) EachRefusalOfACollectionIsAFailure(t *testing.T) {
 	for _, refusal := range []*api.Status{
-		Status(400, api.ReasonBadRequest, "malformed"), Status(401, api.ReasonUnauthorized, "unknown user"), Status(403, api.ReasonForbidden, "no"),
-		Status(409, api.ReasonConflict, "changed"), Status(410, api.ReasonGone, "gone"), Status(410, api.ReasonExpired, "too old"),
-		Status(413, api.ReasonRequestEntityTooLarge, "too large"), Status(415, api.ReasonUnsupportedMediaType, "what"), Status(422, api.ReasonInvalid, "invalid"),
-		Status(429, api.ReasonTooManyRequests, "not so fast"), Status(500, api.ReasonInternalError, "failed calling webhook: context deadline exceeded"),
-		Status(502, "", "bad gateway"), Status(503, api.ReasonServiceUnavailable, "not now"), Status(504, api.ReasonTimeout, "too late"),
+		Status(400, api.ReasonBadRequest, "malformed"), Status(401, api.ReasonUnauthorized, "unknown user"),
+		Status(403, api.ReasonForbidden, "no"),
+		Status(409, api.ReasonConflict, "changed"), Status(410, api.ReasonGone, "gone"),
+		Status(410, api.ReasonExpired, "too old"),
+		Status(413, api.ReasonRequestEntityTooLarge, "too large"), Status(415, api.ReasonUnsupportedMediaType, "what"),
+		Status(422, api.ReasonInvalid, "invalid"),
+		Status(429, api.ReasonTooManyRequests, "not so fast"),
+		Status(500, api.ReasonInternalError, "failed calling webhook: context deadline exceeded"),
+		Status(502, "", "bad gateway"), Status(503, api.ReasonServiceUnavailable, "not now"),
+		Status(504, api.ReasonTimeout, "too late"),
 	} {
 		for _, method := range []string{http.MethodDelete, http.MethodGet} {
 			s.refused(t, "secrets.", nil, method, refusal)
@@ -163,7 +171,8 @@ func (s suite) refused(t *testing.T, groupResource string, verbs []string, metho
 // continues.
 func (s suite) AReportThatIsRefusedDoesNotHoldTheNamespace(t *testing.T) {
 	for _, refusal := range []*api.Status{
-		Status(413, api.ReasonRequestEntityTooLarge, "too large"), Status(409, api.ReasonConflict, "forever"), Status(500, api.ReasonInternalError, "etcdserver: request is too large"),
+		Status(413, api.ReasonRequestEntityTooLarge, "too large"), Status(409, api.ReasonConflict, "forever"),
+		Status(500, api.ReasonInternalError, "etcdserver: request is too large"),
 	} {
 		Bubble(t, func(t *testing.T, c *Cluster) {
 			c.AddNamespace("ns", true, "kubernetes")
@@ -200,7 +209,8 @@ func (s suite) RetryAfter(t *testing.T) {
 			started := time.Now()
 			for pass := 1; pass < passes; pass++ {
 				var resource *nsctl.ResourceError
-				require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &resource, "want a *ResourceError that says what failed")
+				require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &resource,
+					"want a *ResourceError that says what failed")
 				c.Existing(t, "ns")
 			}
 			require.NoError(t, deleter.Delete(t.Context(), "ns"))

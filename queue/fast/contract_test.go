@@ -48,7 +48,8 @@ func TestBatchesAreManyCalls(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				var batchEvents, singleEvents []string
 				batches, singles := fast.New(config(&batchEvents)), fast.New(config(&singleEvents))
-				keys := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 400), func(i int) string { return fmt.Sprint(i) }), 0, 300)
+				keys := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 400),
+					func(i int) string { return fmt.Sprint(i) }), 0, 300)
 				var held []string
 				t.Repeat(map[string]func(*rapid.T){
 					"add": func(t *rapid.T) {

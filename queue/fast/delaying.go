@@ -34,7 +34,8 @@ func (q *DelayingQueue[K]) AddAfter(key K, after time.Duration) {
 	}
 }
 
-func (q *Queue[K]) addAfterLocked(key K, hash uint32, after time.Duration) (what effect, seq uint64, wait time.Duration) {
+func (q *Queue[K]) addAfterLocked(key K, hash uint32,
+	after time.Duration) (what effect, seq uint64, wait time.Duration) {
 	if q.shuttingDown {
 		return refused, q.countLocked(refused), 0
 	}

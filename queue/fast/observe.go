@@ -102,7 +102,8 @@ func (q *Queue[K]) snapshot() (s queue.Snapshot[K], delays []delayedCopy[K]) {
 	}
 	for i := range q.delays.len() {
 		r := q.delays.at(i)
-		delays = append(delays, delayedCopy[K]{queue.DelayedKey[K]{Key: r.Key, In: r.Value.due - now}, r.Value.delaySeq})
+		delays = append(delays, delayedCopy[K]{queue.DelayedKey[K]{Key: r.Key, In: r.Value.due - now},
+			r.Value.delaySeq})
 	}
 	return s, delays
 }

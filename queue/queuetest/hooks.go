@@ -52,7 +52,8 @@ func testHooksAreCalledWithoutTheLock(t *testing.T, impl Implementation) {
 		select {
 		case <-returned:
 		case <-time.After(lockTimeout):
-			t.Errorf("the hook %s is called while the queue's lock is held: a hook must be able to call the queue", hook)
+			t.Errorf("the hook %s is called while the queue's lock is held: a hook must be able to call the queue",
+				hook)
 		}
 	}
 	trace := hookstest.Observe[queue.Trace[string]](func(hook string, _ []any) { look(hook) })

@@ -54,7 +54,8 @@ func testExponential(t *testing.T, limiters Limiters) {
 	assert.Equal(t, milliseconds(1, 4), waits(limiter, "a", "b"), "want Forget to start a over, and b to go on")
 
 	odd := limiters.Exponential(3, 7)
-	assert.Equal(t, []time.Duration{3, 6, 7}, waits(odd, "a", "a", "a"), "want the longest delay only if doubling exceeds it")
+	assert.Equal(t, []time.Duration{3, 6, 7}, waits(odd, "a", "a", "a"),
+		"want the longest delay only if doubling exceeds it")
 }
 
 // testForgetFreesMemory: a limiter that keeps a zero for each forgotten key grows without bound.
@@ -102,7 +103,8 @@ func testExponentialOverflow(t *testing.T, limiters Limiters) {
 		for failure := range 2000 {
 			wait := limiter.When("a")
 			if wait < last || wait > c.max {
-				t.Fatalf("failure %d of a key, base %v: want a delay from %v to %v, got %v", failure+1, c.base, last, c.max, wait)
+				t.Fatalf("failure %d of a key, base %v: want a delay from %v to %v, got %v", failure+1, c.base, last,
+					c.max, wait)
 			}
 			last = wait
 		}
@@ -122,14 +124,16 @@ func testBucket(t *testing.T, limiters Limiters) {
 	assert.Equal(t, milliseconds(0, 0, 100), waits(limiter, "a", "b", "c"), "five tokens arrived, three were reserved")
 
 	pass(time.Hour)
-	assert.Equal(t, milliseconds(0, 0, 0, 100), waits(limiter, "a", "b", "c", "d"), "the bucket holds at most its burst")
+	assert.Equal(t, milliseconds(0, 0, 0, 100), waits(limiter, "a", "b", "c", "d"),
+		"the bucket holds at most its burst")
 }
 
 func testMaxOf(t *testing.T, limiters Limiters) {
 	first := limiters.Exponential(5*time.Millisecond, 8*time.Millisecond)
 	second := limiters.Exponential(time.Millisecond, time.Second)
 	limiter := limiters.MaxOf(first, second)
-	assert.Equal(t, milliseconds(5, 8, 8, 8), waits(limiter, "a", "a", "a", "a"), "want the longest delay of any limiter")
+	assert.Equal(t, milliseconds(5, 8, 8, 8), waits(limiter, "a", "a", "a", "a"),
+		"want the longest delay of any limiter")
 	assert.Equal(t, 4, limiter.NumRequeues("a"))
 	assert.Equal(t, 4, second.NumRequeues("a"), "limiters with a shorter delay count as well")
 

@@ -28,7 +28,8 @@ func testLinearizability(t *testing.T, impl Implementation, kind kind) {
 		if result != porcupine.Ok {
 			path := t.ArtifactDir() + "/history.html"
 			require.NoError(t, porcupine.VisualizePath(model, info, path))
-			require.Equal(t, porcupine.Ok, result, "round %d: no order of the calls gives these results; see %s", round, path)
+			require.Equal(t, porcupine.Ok, result, "round %d: no order of the calls gives these results; see %s",
+				round, path)
 		}
 	}
 }

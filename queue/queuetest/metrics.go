@@ -148,7 +148,8 @@ func testMetricsOfWork(t *testing.T, q queue.DelayingInterface[string], m *Metri
 	worked := time.Since(got).Seconds()
 	assert.Empty(t, m.Observations(queue.MetricWorkDuration))
 	q.Done("b")
-	require.Equal(t, []float64{worked}, m.Observations(queue.MetricWorkDuration), "want Done recorded with its duration when it returns: was the lock released with unlock?")
+	require.Equal(t, []float64{worked}, m.Observations(queue.MetricWorkDuration),
+		"want Done recorded with its duration when it returns: was the lock released with unlock?")
 	q.Done("a")
 	require.Len(t, m.Observations(queue.MetricWorkDuration), 2)
 	assert.GreaterOrEqual(t, m.Observations(queue.MetricWorkDuration)[1], worked, "the key was taken earlier")

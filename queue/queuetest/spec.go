@@ -149,7 +149,8 @@ func testProperties(t *testing.T, impl Implementation, kind kind) {
 		// rapid asks a *testing.T for its deadline, which is not allowed in a bubble. It accepts
 		// any other TB.
 		rapid.Check(struct{ rapid.TB }{t}, func(t *rapid.T) {
-			m := &machine{impl: impl, q: kind.make().(queue.DelayingInterface[string]), spec: impl.spec(), born: time.Now()}
+			m := &machine{impl: impl, q: kind.make().(queue.DelayingInterface[string]), spec: impl.spec(),
+				born: time.Now()}
 			defer m.q.ShutDown()
 			t.Repeat(map[string]func(*rapid.T){
 				"Add": m.add, "Get": m.get, "Done": m.done, "AddAfter": m.addAfter,

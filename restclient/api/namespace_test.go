@@ -67,8 +67,10 @@ func TestNamespaceStatusUpdateLosesNothing(t *testing.T) {
 	require.NoError(t, err)
 	var back api.Unstructured
 	require.NoError(t, json.Unmarshal(data, &back))
-	assert.Equal(t, map[string]any{"finalizers": []any{"openshift.io/origin"}, "newSpec": int64(7)}, back.Nested("spec"))
-	assert.Equal(t, map[string]any{"phase": "Terminating", "newStatus": map[string]any{"deep": []any{nil}}}, back.Nested("status"))
+	assert.Equal(t, map[string]any{"finalizers": []any{"openshift.io/origin"}, "newSpec": int64(7)},
+		back.Nested("spec"))
+	assert.Equal(t, map[string]any{"phase": "Terminating", "newStatus": map[string]any{"deep": []any{nil}}},
+		back.Nested("status"))
 	assert.Equal(t, map[string]any{"a": int64(1)}, back.Nested("newTop"))
 	assert.Equal(t, []string{"x"}, back.NestedStringSlice("metadata", "newMeta"))
 	assert.Len(t, ns.Status.Conditions, 2, "the original is left alone")
@@ -135,8 +137,10 @@ func sharesNothing[T interface{ DeepCopy() T }](t *testing.T, original T, spoil 
 func TestDeepCopiesShareNothing(t *testing.T) {
 	grace, yes, deleted := int64(30), true, api.NewTime(time.Unix(1e9, 0))
 	meta := api.ObjectMeta{
-		Name: "a", Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"a": "1"}, Finalizers: []string{"f"},
-		DeletionTimestamp: &deleted, DeletionGracePeriodSeconds: &grace, ManagedFields: api.NewManagedFields([]byte(`[1]`)),
+		Name: "a", Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"a": "1"},
+		Finalizers:        []string{"f"},
+		DeletionTimestamp: &deleted, DeletionGracePeriodSeconds: &grace,
+		ManagedFields:   api.NewManagedFields([]byte(`[1]`)),
 		OwnerReferences: []api.OwnerReference{{Name: "o", Controller: &yes, BlockOwnerDeletion: &yes}},
 	}
 	spoil := func(m *api.ObjectMeta) {

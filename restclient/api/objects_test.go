@@ -61,7 +61,8 @@ func TestGroupVersions(t *testing.T) {
 	assert.Equal(t, "deployments.apps", gvr.GroupResource())
 	assert.Equal(t, "pods.", api.PodsResource.GroupResource(), "the conditions name core resources with a trailing dot")
 	assert.Equal(t, "/v1, Resource=pods", api.PodsResource.String())
-	assert.Equal(t, "apps/v1, Kind=Deployment", api.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}.String())
+	assert.Equal(t, "apps/v1, Kind=Deployment",
+		api.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}.String())
 }
 
 func TestDeleteOptionsOnTheWire(t *testing.T) {

@@ -52,7 +52,8 @@ func (c class) answersYes(err error) bool {
 }
 
 func statusError(code int, reason api.StatusReason) error {
-	return fmt.Errorf("while testing: %w", api.NewStatusError(api.Status{Status: api.StatusFailure, Code: code, Reason: reason}))
+	return fmt.Errorf("while testing: %w", api.NewStatusError(api.Status{Status: api.StatusFailure, Code: code,
+		Reason: reason}))
 }
 
 // with returns the details that ask for a delay.
@@ -144,12 +145,17 @@ func testClassification(t *testing.T) {
 		for _, c := range classes {
 			for _, asked := range classes {
 				same := asked.reason == c.reason || gone[asked.reason] && gone[c.reason]
-				assert.Equal(t, same, asked.answersYes(statusError(c.code, c.reason)), "code %d, reason %s: is it %s?", c.code, c.reason, asked.reason)
-				assert.Equal(t, same, asked.answersYes(statusError(0, c.reason)), "reason %s alone: is it %s?", c.reason, asked.reason)
-				assert.Equal(t, same, asked.answersYes(statusError(418, c.reason)), "reason %s with another code: is it %s?", c.reason, asked.reason)
+				assert.Equal(t, same, asked.answersYes(statusError(c.code, c.reason)), "code %d, reason %s: is it %s?",
+					c.code, c.reason, asked.reason)
+				assert.Equal(t, same, asked.answersYes(statusError(0, c.reason)), "reason %s alone: is it %s?",
+					c.reason, asked.reason)
+				assert.Equal(t, same, asked.answersYes(statusError(418, c.reason)),
+					"reason %s with another code: is it %s?", c.reason, asked.reason)
 				if c.usual {
-					assert.Equal(t, same, asked.answersYes(statusError(c.code, "")), "code %d alone: is it %s?", c.code, asked.reason)
-					assert.Equal(t, same, asked.answersYes(statusError(c.code, "InventedLater")), "code %d with an unknown reason: is it %s?", c.code, asked.reason)
+					assert.Equal(t, same, asked.answersYes(statusError(c.code, "")), "code %d alone: is it %s?", c.code,
+						asked.reason)
+					assert.Equal(t, same, asked.answersYes(statusError(c.code, "InventedLater")),
+						"code %d with an unknown reason: is it %s?", c.code, asked.reason)
 				}
 			}
 		}
@@ -170,7 +176,8 @@ func testClassification(t *testing.T) {
 				assert.Equal(t, want[code], api.ReasonForCode(code, true), "code %d of a create", code)
 			}
 		}
-		assert.Equal(t, api.ReasonAlreadyExists, api.ReasonForCode(409, true), "a conflict on a create means that the name is taken")
+		assert.Equal(t, api.ReasonAlreadyExists, api.ReasonForCode(409, true),
+			"a conflict on a create means that the name is taken")
 	})
 	t.Run("OtherErrors", func(t *testing.T) {
 		for _, err := range []error{nil, io.EOF, errors.New("not found")} {
@@ -183,7 +190,8 @@ func testClassification(t *testing.T) {
 	})
 	t.Run("Causes", func(t *testing.T) {
 		with := func(cause api.CauseType) error {
-			return api.NewStatusError(api.Status{Code: 403, Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: "Other"}, {Type: cause}}}})
+			return api.NewStatusError(api.Status{Code: 403,
+				Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: "Other"}, {Type: cause}}}})
 		}
 		assert.True(t, api.IsNamespaceTerminating(with(api.CauseNamespaceTerminating)))
 		assert.False(t, api.IsNamespaceTerminating(with(api.CauseResourceVersionTooLarge)))

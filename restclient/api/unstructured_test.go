@@ -49,7 +49,9 @@ func TestUnstructuredAccessors(t *testing.T) {
 
 // Accessors of a document with unexpected types.
 func TestUnstructuredAccessorsNeverPanic(t *testing.T) {
-	for _, text := range []string{`{}`, `{"metadata":7}`, `{"metadata":{"name":7,"labels":"x","finalizers":{},"deletionTimestamp":"soon"}}`, `{"metadata":null}`, `null`} {
+	for _, text := range []string{`{}`, `{"metadata":7}`,
+		`{"metadata":{"name":7,"labels":"x","finalizers":{},"deletionTimestamp":"soon"}}`, `{"metadata":null}`,
+		`null`} {
 		var u api.Unstructured
 		require.NoError(t, json.Unmarshal([]byte(text), &u))
 		assert.Empty(t, u.GetName())

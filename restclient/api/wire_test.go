@@ -36,7 +36,8 @@ func TestWireNamespace(t *testing.T) {
 	assert.Equal(t, api.NamespaceTerminating, ns.Status.Phase)
 	require.Len(t, ns.Status.Conditions, 1)
 	assert.Equal(t, api.NamespaceContentRemaining, ns.Status.Conditions[0].Type)
-	assert.Equal(t, "Some resources are remaining: configmaps. has 2 resource instances", ns.Status.Conditions[0].Message)
+	assert.Equal(t, "Some resources are remaining: configmaps. has 2 resource instances",
+		ns.Status.Conditions[0].Message)
 
 	back, err := json.Marshal(ns)
 	require.NoError(t, err)
@@ -50,11 +51,15 @@ func TestWireStatuses(t *testing.T) {
 		check   func(error) bool
 		message string
 	}{
-		{"status-409.json", 409, api.IsConflict, `Operation cannot be fulfilled on namespaces "shop": the object has been modified; please apply your changes to the latest version and try again`},
+		{"status-409.json", 409, api.IsConflict,
+			`Operation cannot be fulfilled on namespaces "shop": the object has been modified; please apply your changes to the latest version and try again`},
 		{"status-404.json", 404, api.IsNotFound, `namespaces "none" not found`},
-		{"status-403-terminating.json", 403, api.IsForbidden, `configmaps "x" is forbidden: unable to create new content in namespace shop because it is being terminated`},
-		{"status-403-terminating.json", 403, api.IsNamespaceTerminating, `configmaps "x" is forbidden: unable to create new content in namespace shop because it is being terminated`},
-		{"status-504-too-large.json", 504, api.IsTooLargeResourceVersion, "Timeout: Too large resource version: 999999, current: 233"},
+		{"status-403-terminating.json", 403, api.IsForbidden,
+			`configmaps "x" is forbidden: unable to create new content in namespace shop because it is being terminated`},
+		{"status-403-terminating.json", 403, api.IsNamespaceTerminating,
+			`configmaps "x" is forbidden: unable to create new content in namespace shop because it is being terminated`},
+		{"status-504-too-large.json", 504, api.IsTooLargeResourceVersion,
+			"Timeout: Too large resource version: 999999, current: 233"},
 		{"status-504-too-large.json", 504, api.IsTimeout, "Timeout: Too large resource version: 999999, current: 233"},
 	} {
 		var status api.Status
@@ -116,7 +121,8 @@ func TestManagedFieldsEntries(t *testing.T) {
 	assert.Equal(t, "kubelet", entries[0].Manager)
 	assert.Equal(t, "status", entries[0].Subresource)
 	assert.Equal(t, time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC), entries[0].Time.Time)
-	assert.JSONEq(t, `{"f:status":{"f:podIPs":{"k:{\"ip\":\"10.0.0.1\"}":{".":{},"f:ip":{}}}}}`, string(entries[0].FieldsV1))
+	assert.JSONEq(t, `{"f:status":{"f:podIPs":{"k:{\"ip\":\"10.0.0.1\"}":{".":{},"f:ip":{}}}}}`,
+		string(entries[0].FieldsV1))
 
 	_, err = api.NewManagedFields([]byte(`{"manager":7}`)).Entries()
 	assert.Error(t, err)

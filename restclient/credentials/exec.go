@@ -254,7 +254,8 @@ func decodeExecAnswer(version string, output []byte) (credential *execCredential
 	case answer.Kind != execKind:
 		return nil, "printed JSON that is not of kind " + execKind
 	case answer.APIVersion != version:
-		return nil, "printed an " + execKind + " of another version than " + version + ": correct apiVersion in its configuration"
+		return nil, "printed an " + execKind + " of another version than " + version +
+			": correct apiVersion in its configuration"
 	case answer.Status == nil:
 		return nil, "printed an " + execKind + " without status"
 	}
@@ -308,7 +309,8 @@ func (cfg *ExecConfig) check() error {
 	case cfg.APIVersion == "":
 		return cfg.fail("has no apiVersion: set exec.apiVersion to "+ExecV1, nil)
 	case cfg.APIVersion != ExecV1 && cfg.APIVersion != ExecV1beta1:
-		return cfg.fail(fmt.Sprintf("has the apiVersion %q, which is not supported: use a version of the plugin that speaks %s or %s",
+		return cfg.fail(fmt.Sprintf("has the apiVersion %q, which is not supported: use a version of the plugin "+
+			"that speaks %s or %s",
 			cfg.APIVersion, ExecV1, ExecV1beta1), nil)
 	}
 	for _, env := range cfg.Env {

@@ -128,7 +128,8 @@ func TestExecTokenIsKept(t *testing.T) {
 	assert.Equal(t, "Bearer token1", header(t, e))
 	assert.Equal(t, "Bearer token1", header(t, e))
 	assert.Nil(t, clientCertificate(t, e))
-	assert.Equal(t, []string{`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false}}`}, linesOf(t, runs))
+	assert.Equal(t,
+		[]string{`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false}}`}, linesOf(t, runs))
 
 	req := request(t)
 	req.Header.Set("Authorization", "Bearer other")
@@ -179,7 +180,8 @@ func TestExecRunsOnceForManyRefusals(t *testing.T) {
 func TestExecTokenExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		expires := time.Now().Add(10 * time.Minute).UTC().Format(time.RFC3339)
-		cfg, _ := pluginConfig(t, `print {"kind":"ExecCredential","apiVersion":"`+ExecV1beta1+`","status":{"token":"tokenRUNS","expirationTimestamp":"`+expires+`"}}`)
+		cfg, _ := pluginConfig(t,
+			`print {"kind":"ExecCredential","apiVersion":"`+ExecV1beta1+`","status":{"token":"tokenRUNS","expirationTimestamp":"`+expires+`"}}`)
 		cfg.APIVersion = ExecV1beta1
 		e := newExec(t, cfg)
 		assert.Equal(t, "Bearer token1", header(t, e))
@@ -188,7 +190,8 @@ func TestExecTokenExpires(t *testing.T) {
 		time.Sleep(time.Second)
 		assert.Equal(t, "Bearer token2", header(t, e))
 		time.Sleep(9 * time.Second)
-		assert.Equal(t, "Bearer token2", header(t, e), "what was expired when it came, because our clock is ahead, is used for a while")
+		assert.Equal(t, "Bearer token2", header(t, e),
+			"what was expired when it came, because our clock is ahead, is used for a while")
 		time.Sleep(time.Second)
 		assert.Equal(t, "Bearer token3", header(t, e))
 	})
@@ -201,7 +204,8 @@ func TestExecReceivesTheCluster(t *testing.T) {
 		ProxyURL: "http://p", DisableCompression: true, Config: json.RawMessage(`{"a":[1]}`),
 	}
 	header(t, newExec(t, cfg))
-	assert.JSONEq(t, `{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false,"cluster":{
+	assert.JSONEq(t,
+		`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false,"cluster":{
 		"server":"https://h","tls-server-name":"n","insecure-skip-tls-verify":true,"certificate-authority-data":"Y2E=",
 		"proxy-url":"http://p","disable-compression":true,"config":{"a":[1]}}}}`, linesOf(t, runs)[0])
 
@@ -210,7 +214,8 @@ func TestExecReceivesTheCluster(t *testing.T) {
 }
 
 func certificateScript(t *testing.T, pair restclienttest.Pair) string {
-	status, err := json.Marshal(map[string]string{"clientCertificateData": string(pair.Cert), "clientKeyData": string(pair.Key)})
+	status, err := json.Marshal(map[string]string{"clientCertificateData": string(pair.Cert),
+		"clientKeyData": string(pair.Key)})
 	require.NoError(t, err)
 	return `print {"kind":"ExecCredential","apiVersion":"` + ExecV1 + `","status":` + string(status) + `}`
 }
@@ -258,17 +263,21 @@ func TestExecOutputThatIsNoCredential(t *testing.T) {
 	}
 	quote := func(b []byte) string { data, _ := json.Marshal(string(b)); return string(data) }
 	for problem, output := range map[string]string{
-		"printed nothing on standard output":                                " \n",
-		"did not print an ExecCredential in JSON":                           secret,
-		"printed JSON that is not of kind ExecCredential":                   `{"kind":"s3cret"}`,
-		"printed an ExecCredential of another version than " + ExecV1:       `{"kind":"ExecCredential","apiVersion":"` + ExecV1beta1 + `"}`,
-		"printed an ExecCredential without status":                          status(`null`),
-		"printed neither a token nor a client certificate":                  status(`{}`),
-		"printed only one of clientCertificateData and clientKeyData":       status(`{"token":"s3cret","clientKeyData":"s3cret"}`),
-		"printed a client certificate and key that cannot be used together": status(`{"clientCertificateData":` + quote(pair.Cert) + `,"clientKeyData":` + quote(other.Key) + `}`),
-		"printed a token that cannot stand in an HTTP header":               status(`{"token":"s3cret s3cret"}`),
-		"printed an expirationTimestamp that is not an RFC 3339 time":       status(`{"token":"x","expirationTimestamp":"s3cret"}`),
-		"did not print an ExecCredential in JSON ":                          status(`{"token":{"s3cret":1}}`),
+		"printed nothing on standard output":              " \n",
+		"did not print an ExecCredential in JSON":         secret,
+		"printed JSON that is not of kind ExecCredential": `{"kind":"s3cret"}`,
+		"printed an ExecCredential of another version than " + ExecV1: `{"kind":"ExecCredential","apiVersion":"` +
+			ExecV1beta1 + `"}`,
+		"printed an ExecCredential without status":         status(`null`),
+		"printed neither a token nor a client certificate": status(`{}`),
+		"printed only one of clientCertificateData and " +
+			"clientKeyData": status(`{"token":"s3cret","clientKeyData":"s3cret"}`),
+		"printed a client certificate and key that cannot be used together": status(`{"clientCertificateData":` +
+			quote(pair.Cert) + `,"clientKeyData":` + quote(other.Key) + `}`),
+		"printed a token that cannot stand in an HTTP header": status(`{"token":"s3cret s3cret"}`),
+		"printed an expirationTimestamp that is not an " +
+			"RFC 3339 time": status(`{"token":"x","expirationTimestamp":"s3cret"}`),
+		"did not print an ExecCredential in JSON ": status(`{"token":{"s3cret":1}}`),
 	} {
 		t.Run(problem, func(t *testing.T) {
 			assertExecError(t, newPlugin(t, "print "+output), strings.TrimSpace(problem))
@@ -287,7 +296,8 @@ func TestExecFails(t *testing.T) {
 	cfg.Command, cfg.InstallHint = "orrery-test-no-such-plugin", "Get it:\n\thttps://example.com \x1b[31mnow\x1b[0m"
 	missing := assertExecError(t, newExec(t, cfg), "")
 	assert.ErrorIs(t, missing, exec.ErrNotFound)
-	assert.Equal(t, `exec plugin "orrery-test-no-such-plugin" was not found: install it or correct its path: "Get it:\n\thttps://example.com \x1b[31mnow\x1b[0m"`, missing.Error())
+	assert.Equal(t,
+		`exec plugin "orrery-test-no-such-plugin" was not found: install it or correct its path: "Get it:\n\thttps://example.com \x1b[31mnow\x1b[0m"`, missing.Error())
 	cfg.Command = "/none/at/all"
 	assertExecError(t, newExec(t, cfg), "")
 	cfg.Command = tempFile(t, "not executable")

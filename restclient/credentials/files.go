@@ -66,7 +66,8 @@ type TokenFile struct {
 // NewTokenFile reads the file once. If it cannot be read and there is no Fallback, the error is a
 // [*FileError].
 func NewTokenFile(cfg TokenFileConfig) (*TokenFile, error) {
-	t := &TokenFile{described: described("bearer token in " + cfg.Path), path: cfg.Path, fallback: strings.TrimSpace(cfg.Fallback)}
+	t := &TokenFile{described: described("bearer token in " + cfg.Path), path: cfg.Path,
+		fallback: strings.TrimSpace(cfg.Fallback)}
 	if err := checkToken(t.fallback); err != nil {
 		return nil, err
 	}

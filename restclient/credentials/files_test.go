@@ -32,7 +32,8 @@ func certificateFiles(t *testing.T) CertificateConfig {
 func TestInlineCertificate(t *testing.T) {
 	cert := newCertificate(t, "jane")
 	assert.Equal(t, "jane", clientCertificate(t, cert).Leaf.Subject.CommonName)
-	assert.Same(t, clientCertificate(t, cert), clientCertificate(t, cert), "the pointer is the same while the certificate is")
+	assert.Same(t, clientCertificate(t, cert), clientCertificate(t, cert),
+		"the pointer is the same while the certificate is")
 	assert.Empty(t, sent(t, cert).Header)
 	assert.Equal(t, "client certificate", fmt.Sprint(cert))
 }

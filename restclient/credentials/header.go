@@ -194,7 +194,8 @@ type InsecureTransportError struct {
 }
 
 func (e *InsecureTransportError) Error() string {
-	return fmt.Sprintf("credentials are not sent to %s over plain http: use https, or \"kubectl proxy\" on this machine", e.Host)
+	return fmt.Sprintf("credentials are not sent to %s over plain http: use https, or \"kubectl proxy\" on "+
+		"this machine", e.Host)
 }
 
 // Allowed reports whether tokens and passwords may be sent to u: over https (and wss) to any host,

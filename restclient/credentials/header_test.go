@@ -43,7 +43,8 @@ func TestBasic(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, []string{"admin", secret + ":x"}, []string{name, password})
 	assertHides(t, basic)
-	assert.NotContains(t, fmt.Sprintf("%v %d", basic, basic), base64.StdEncoding.EncodeToString([]byte("admin:"+secret)))
+	assert.NotContains(t, fmt.Sprintf("%v %d", basic, basic),
+		base64.StdEncoding.EncodeToString([]byte("admin:"+secret)))
 }
 
 func TestSecretsNeedASafeTransport(t *testing.T) {
@@ -114,7 +115,8 @@ func TestImpersonation(t *testing.T) {
 	assert.Nil(t, clientCertificate(t, i))
 
 	assert.Empty(t, sent(t, &Impersonation{}).Header)
-	for _, half := range []*Impersonation{{UID: "1"}, {Groups: []string{"g"}}, {Extra: map[string][]string{"k": {"v"}}}} {
+	for _, half := range []*Impersonation{{UID: "1"}, {Groups: []string{"g"}},
+		{Extra: map[string][]string{"k": {"v"}}}} {
 		assert.ErrorIs(t, half.Apply(request(t)), ErrNoImpersonatedUser)
 	}
 }

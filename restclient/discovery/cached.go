@@ -64,7 +64,8 @@ func NewCached(client *Client) *Cached {
 // in a snapshot taken at notOlderThan (by the server's clock) or later. Zero accepts any cached
 // snapshot. The result is shared and must not be changed. Concurrent callers share requests; each
 // waits until its context ends.
-func (c *Cached) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
+func (c *Cached) PreferredNamespacedResources(ctx context.Context,
+	notOlderThan time.Time) ([]*api.APIResourceList, error) {
 	c.mu.Lock()
 	epoch := c.epoch
 	kept := c.kept
@@ -119,7 +120,8 @@ func (c *Cached) fetch(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken := &snapshot{lists: found.preferred(namespaced), asked: asked, asOf: found.asOf, failure: found.failure(), epoch: epoch}
+	taken := &snapshot{lists: found.preferred(namespaced), asked: asked, asOf: found.asOf, failure: found.failure(),
+		epoch: epoch}
 	c.keep(taken)
 	return taken, nil
 }

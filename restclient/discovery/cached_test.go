@@ -236,5 +236,7 @@ func TestDescribedMoment(t *testing.T) {
 	assert.Equal(t, "2024-03-01T11:59:57.5Z", describedMoment(header, 2500*time.Millisecond).Format(time.RFC3339Nano))
 	assert.True(t, describedMoment(http.Header{"Date": {"yesterday"}}, 0).IsZero())
 	assert.True(t, describedMoment(http.Header{}, 0).IsZero())
-	assert.True(t, strings.HasPrefix(acceptAggregated, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"), "servers want the parameters in this order")
+	assert.True(t, strings.HasPrefix(acceptAggregated,
+		"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"),
+		"servers want the parameters in this order")
 }

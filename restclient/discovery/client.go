@@ -88,7 +88,8 @@ func (c *Client) ServerPreferredNamespacedResources(ctx context.Context) ([]*api
 
 // ServerResourcesForGroupVersion returns the resources of one group version, by one small request
 // to any server.
-func (c *Client) ServerResourcesForGroupVersion(ctx context.Context, gv api.GroupVersion) (*api.APIResourceList, error) {
+func (c *Client) ServerResourcesForGroupVersion(ctx context.Context,
+	gv api.GroupVersion) (*api.APIResourceList, error) {
 	list, _, err := c.resources(ctx, gv)
 	return list, err
 }

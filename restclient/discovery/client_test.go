@@ -20,7 +20,8 @@ import (
 var requestsFor = map[form][]string{
 	formV2:      {"/api", "/apis"},
 	formV2beta1: {"/api", "/apis"},
-	formLegacy:  {"/api", "/api/v1", "/apis", "/apis/apps/v1", "/apis/autoscaling/v1", "/apis/autoscaling/v2", "/apis/only.cluster/v1"},
+	formLegacy: {"/api", "/api/v1", "/apis", "/apis/apps/v1", "/apis/autoscaling/v1", "/apis/autoscaling/v2",
+		"/apis/only.cluster/v1"},
 }
 
 // inEachForm runs the test against servers of all versions: the result must not depend on them.
@@ -43,13 +44,16 @@ func TestDiscovery(t *testing.T) {
 			"only.cluster/v1: things",
 		}, names(lists))
 		pods, nodes := lists[0].Resources[0], lists[0].Resources[4]
-		assert.Equal(t, api.APIResource{Name: "pods", SingularName: "pod", Namespaced: true, Version: "v1", Kind: "Kindpods", Verbs: crudVerbs}, pods)
+		assert.Equal(t, api.APIResource{Name: "pods", SingularName: "pod", Namespaced: true, Version: "v1",
+			Kind: "Kindpods", Verbs: crudVerbs}, pods)
 		assert.False(t, nodes.Namespaced)
 
 		require.Len(t, groups, 4)
-		assert.Equal(t, []string{"", "apps", "autoscaling", "only.cluster"}, []string{groups[0].Name, groups[1].Name, groups[2].Name, groups[3].Name})
+		assert.Equal(t, []string{"", "apps", "autoscaling", "only.cluster"},
+			[]string{groups[0].Name, groups[1].Name, groups[2].Name, groups[3].Name})
 		assert.Equal(t, api.GroupVersionForDiscovery{GroupVersion: "v1", Version: "v1"}, groups[0].PreferredVersion)
-		assert.Equal(t, api.GroupVersionForDiscovery{GroupVersion: "autoscaling/v2", Version: "v2"}, groups[2].PreferredVersion)
+		assert.Equal(t, api.GroupVersionForDiscovery{GroupVersion: "autoscaling/v2", Version: "v2"},
+			groups[2].PreferredVersion)
 
 		onlyGroups, err := d.ServerGroups(t.Context())
 		require.NoError(t, err)
@@ -88,7 +92,8 @@ func TestPreferredVersionThatIsNotTheFirst(t *testing.T) {
 			"preferredVersion":{"groupVersion":"autoscaling/v1","version":"v1"}}]}`
 		lists, err := d.ServerPreferredNamespacedResources(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, []string{"v1: pods configmaps", "autoscaling/v1: horizontalpodautoscalers oldscalers"}, names(lists))
+		assert.Equal(t, []string{"v1: pods configmaps", "autoscaling/v1: horizontalpodautoscalers oldscalers"},
+			names(lists))
 	})
 }
 
@@ -96,16 +101,20 @@ func TestBrokenGroupsAreKeptBesideTheRest(t *testing.T) {
 	inEachForm(t, func(t *testing.T, d *discovered) {
 		d.fake.broken = map[string]int{"apps/v1": 503, "autoscaling/v2": 503}
 		lists, err := d.ServerPreferredNamespacedResources(t.Context())
-		assert.Equal(t, []string{"v1: pods configmaps", "autoscaling/v1: horizontalpodautoscalers oldscalers"}, names(lists))
+		assert.Equal(t, []string{"v1: pods configmaps", "autoscaling/v1: horizontalpodautoscalers oldscalers"},
+			names(lists))
 		var failed *ErrGroupDiscoveryFailed
 		require.ErrorAs(t, err, &failed)
 		if d.fake.form == formLegacy {
 			assert.EqualError(t, err, "unable to retrieve the complete list of server APIs: "+
-				"apps/v1: the server is currently unable to handle the request, autoscaling/v2: the server is currently unable to handle the request")
+				"apps/v1: the server is currently unable to handle the request, autoscaling/v2: the server is "+
+				"currently unable to handle the request")
 		} else {
 			assert.EqualError(t, err, "unable to retrieve the complete list of server APIs: "+
-				"apps/v1: stale GroupVersion discovery: apps/v1, autoscaling/v2: stale GroupVersion discovery: autoscaling/v2")
-			assert.Equal(t, map[string]string{"apps/v1": "stale GroupVersion discovery: apps/v1", "autoscaling/v2": "stale GroupVersion discovery: autoscaling/v2"}, texts(failed))
+				"apps/v1: stale GroupVersion discovery: apps/v1, autoscaling/v2: stale GroupVersion discovery: "+
+				"autoscaling/v2")
+			assert.Equal(t, map[string]string{"apps/v1": "stale GroupVersion discovery: apps/v1",
+				"autoscaling/v2": "stale GroupVersion discovery: autoscaling/v2"}, texts(failed))
 		}
 
 		lists, err = d.ServerPreferredResources(t.Context())
@@ -246,7 +255,8 @@ func TestResourcesWithoutKind(t *testing.T) {
 func TestCallerLeaves(t *testing.T) {
 	inEachForm(t, func(t *testing.T, d *discovered) {
 		d.fake.delay = 10 * time.Second
-		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // while the group versions of an old server are requested
+		// while the group versions of an old server are requested
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 		defer cancel()
 		if d.fake.form != formLegacy {
 			ctx, cancel = context.WithTimeout(t.Context(), 5*time.Second)

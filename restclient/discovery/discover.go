@@ -149,7 +149,8 @@ type found struct {
 }
 
 func newFound(asOf time.Time) *found {
-	return &found{resources: map[api.GroupVersion]*api.APIResourceList{}, failed: map[api.GroupVersion]error{}, asOf: asOf}
+	return &found{resources: map[api.GroupVersion]*api.APIResourceList{}, failed: map[api.GroupVersion]error{},
+		asOf: asOf}
 }
 
 // add appends the content of another document.

@@ -23,7 +23,8 @@ type NotReadyError struct {
 // that part changes often.
 func (e *NotReadyError) Error() string {
 	if api.IsForbidden(e.Err) {
-		return "the API server forbids to ask whether it is ready (/readyz): it may be starting, and not list all that it serves"
+		return "the API server forbids to ask whether it is ready (/readyz): it may be starting, and not list all " +
+			"that it serves"
 	}
 	return "the API server is not ready: it is starting or stopping, and may not list all that it serves"
 }

@@ -51,9 +51,11 @@ func resource(gv api.GroupVersion, name string, subresources ...string) api.APIR
 		name, scope = name[1:], api.ScopeCluster
 	}
 	kind := &api.DiscoveryKind{Group: gv.Group, Version: gv.Version, Kind: "Kind" + name}
-	r := api.APIResourceDiscovery{Resource: name, SingularResource: strings.TrimSuffix(name, "s"), Scope: scope, ResponseKind: kind, Verbs: crudVerbs}
+	r := api.APIResourceDiscovery{Resource: name, SingularResource: strings.TrimSuffix(name, "s"), Scope: scope,
+		ResponseKind: kind, Verbs: crudVerbs}
 	for _, s := range subresources {
-		r.Subresources = append(r.Subresources, api.APISubresourceDiscovery{Subresource: s, ResponseKind: kind, Verbs: []string{"get", "update"}})
+		r.Subresources = append(r.Subresources, api.APISubresourceDiscovery{Subresource: s, ResponseKind: kind,
+			Verbs: []string{"get", "update"}})
 	}
 	return r
 }
@@ -157,7 +159,8 @@ func (s *fakeServer) answer(r *http.Request) (int, []byte) {
 
 func refusal(code int) (int, []byte) {
 	_, body := encode(api.Status{
-		TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code, Message: "the server is currently unable to handle the request",
+		TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code,
+		Message: "the server is currently unable to handle the request",
 	})
 	return code, body
 }
@@ -183,7 +186,8 @@ func (s *fakeServer) document(core bool, accept string) any {
 	}
 	switch {
 	case form != formLegacy:
-		return api.APIGroupDiscoveryList{TypeMeta: api.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/" + string(form)}, Items: groups}
+		return api.APIGroupDiscoveryList{TypeMeta: api.TypeMeta{Kind: "APIGroupDiscoveryList",
+			APIVersion: "apidiscovery.k8s.io/" + string(form)}, Items: groups}
 	case core:
 		versions := groupsDocument{TypeMeta: api.TypeMeta{Kind: "APIVersions"}}
 		for _, g := range groups {
@@ -215,7 +219,8 @@ func legacyGroup(g api.APIGroupDiscovery) api.APIGroup {
 	legacy := api.APIGroup{Name: g.Name}
 	for _, v := range g.Versions {
 		gv := api.GroupVersion{Group: g.Name, Version: v.Version}
-		legacy.Versions = append(legacy.Versions, api.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: v.Version})
+		legacy.Versions = append(legacy.Versions,
+			api.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: v.Version})
 	}
 	legacy.PreferredVersion = legacy.Versions[0]
 	return legacy

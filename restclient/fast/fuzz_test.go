@@ -20,7 +20,8 @@ import (
 // causes a panic or events after the end.
 func FuzzWatchDecoder(f *testing.F) {
 	for _, seed := range []string{
-		`{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}` + "\n" + `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"2","annotations":{"k8s.io/initial-events-end":"true"}}}}`,
+		`{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}` + "\n" +
+			`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"2","annotations":{"k8s.io/initial-events-end":"true"}}}}`,
 		`{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}`,
 		`{"object":{"metadata":{"name":"\"}"}},"type":"DELETED"}`,
 		`{"type":"ADDED","object":`,
@@ -102,7 +103,8 @@ func FuzzListDecoder(f *testing.F) {
 	for _, seed := range []string{
 		`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5","continue":"x"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`,
 		`{"items":null,"kind":"PodList"}`, `{"items":[]}`, `{"kind":"Status","status":"Success"}`,
-		`{"kind":"Status","status":"Failure","code":409}`, `{"kind":"PodList","items":[{}`, `{"kind":"PodList","items":[{},]}`, `{}`,
+		`{"kind":"Status","status":"Failure","code":409}`, `{"kind":"PodList","items":[{}`,
+		`{"kind":"PodList","items":[{},]}`, `{}`,
 		`{"items":[{"metadata":{}},{"metadata":null}]}`,
 		` {"items":[ { "metadata" : { "labels" : { "x" : "y" } } } ]} `,
 		`{"items":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{}}]}`,
@@ -166,7 +168,8 @@ func checkError(t *testing.T, err error) {
 	}
 	require.NotErrorIs(t, err, io.EOF)
 	require.NotEmpty(t, err.Error())
-	require.Less(t, len((&restclient.DecodeError{Err: err}).Error()), 2048+100, "an error does not repeat the body: %v", err)
+	require.Less(t, len((&restclient.DecodeError{Err: err}).Error()), 2048+100,
+		"an error does not repeat the body: %v", err)
 }
 
 type eventResult struct {

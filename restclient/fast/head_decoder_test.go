@@ -27,11 +27,16 @@ const fullHead = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",
 
 func TestDecodeHeadRefusesWhatIsNoHead(t *testing.T) {
 	for _, text := range []string{
-		``, `null`, `[]`, `7`, `{`, `{"metadata":7}`, `{"metadata":nil}`, `{"metadata":{"name":7}}`, `{"metadata":{"name":"a}`,
-		`{"metadata":{"labels":[]}}`, `{"metadata":{"labels":nul}}`, `{"metadata":{"labels":{"a":7}}}`, `{"metadata":{"labels":{"a":"b\x"}}}`,
-		`{"metadata":{"labels":{"a\x":"b"}}}`, `{"metadata":{"generation":"x"}}`, `{"metadata":{"finalizers":{}}}`, `{"kind":7}`,
-		`{"metadata":{"creationTimestamp":"soon"}}`, `{"metadata":{"creationTimestamp":7}}`, `{"metadata":{"managedFields":`, `{"metadata":{"generation":`,
-		`{} {}`, `{"metadata":{}`, `{"metadata":`, "{\"metadata\":{\"name\":\"line\nbreak\"}}", "{\"metadata\":{\"name\":\"\\n line\nbreak\"}}", `{"metadata":{"name":"a\"}}`,
+		``, `null`, `[]`, `7`, `{`, `{"metadata":7}`, `{"metadata":nil}`, `{"metadata":{"name":7}}`,
+		`{"metadata":{"name":"a}`,
+		`{"metadata":{"labels":[]}}`, `{"metadata":{"labels":nul}}`, `{"metadata":{"labels":{"a":7}}}`,
+		`{"metadata":{"labels":{"a":"b\x"}}}`,
+		`{"metadata":{"labels":{"a\x":"b"}}}`, `{"metadata":{"generation":"x"}}`, `{"metadata":{"finalizers":{}}}`,
+		`{"kind":7}`,
+		`{"metadata":{"creationTimestamp":"soon"}}`, `{"metadata":{"creationTimestamp":7}}`,
+		`{"metadata":{"managedFields":`, `{"metadata":{"generation":`,
+		`{} {}`, `{"metadata":{}`, `{"metadata":`, "{\"metadata\":{\"name\":\"line\nbreak\"}}",
+		"{\"metadata\":{\"name\":\"\\n line\nbreak\"}}", `{"metadata":{"name":"a\"}}`,
 	} {
 		_, err := new(metadataReader).decode([]byte(text))
 		assert.Error(t, err, text)
@@ -59,11 +64,12 @@ func deploymentList(n int) []byte {
 		if i > 0 {
 			b.WriteString(",\n")
 		}
-		fmt.Fprintf(&b, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"web-7c5ddbdf54-%04d","generateName":"web-7c5ddbdf54-",`+
-			`"namespace":"shop","uid":"u-%d","resourceVersion":"%d","generation":1,"creationTimestamp":"2026-01-05T08:00:%02dZ",`+
-			`"labels":{"app":"web","tier":"front"},"annotations":{"id":"%d","scrape":"true"},`+
-			`"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-7c5ddbdf54","uid":"x","controller":true}],`+
-			`"managedFields":[{"manager":"kubelet","time":"2026-01-05T08:00:%02dZ","fieldsV1":{"f:status":{%s"k:{\"ip\":\"10.0.0.%d\"}":{}}}}]}}`,
+		fmt.Fprintf(&b,
+			`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"web-7c5ddbdf54-%04d","generateName":"web-7c5ddbdf54-",`+
+				`"namespace":"shop","uid":"u-%d","resourceVersion":"%d","generation":1,"creationTimestamp":"2026-01-05T08:00:%02dZ",`+
+				`"labels":{"app":"web","tier":"front"},"annotations":{"id":"%d","scrape":"true"},`+
+				`"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-7c5ddbdf54","uid":"x","controller":true}],`+
+				`"managedFields":[{"manager":"kubelet","time":"2026-01-05T08:00:%02dZ","fieldsV1":{"f:status":{%s"k:{\"ip\":\"10.0.0.%d\"}":{}}}}]}}`,
 			i, i, i, i%60, i, i%60, strings.Repeat(`"f:x":{},`, 60), i%250)
 	}
 	b.WriteString("]}")
@@ -130,7 +136,8 @@ func TestObjectsOfAListShareWhatIsEqual(t *testing.T) {
 	assert.False(t, same(a.Annotations, b.Annotations), "they differ")
 	assert.Equal(t, unsafe.StringData(a.Namespace), unsafe.StringData(b.Namespace))
 	assert.Equal(t, unsafe.StringData(a.Annotations["scrape"]), unsafe.StringData(b.Annotations["scrape"]))
-	assert.Equal(t, unsafe.StringData(a.Name), unsafe.StringData(a.GenerateName), "a name begins with what it was generated from")
+	assert.Equal(t, unsafe.StringData(a.Name), unsafe.StringData(a.GenerateName),
+		"a name begins with what it was generated from")
 
 	copied := a.DeepCopy()
 	copied.Labels["app"], *copied.OwnerReferences[0].Controller = "other", false
@@ -196,7 +203,9 @@ func TestReaderDoesNotKeepTheLastObject(t *testing.T) {
 func TestMemoryOfAReaderIsBounded(t *testing.T) {
 	r := &metadataReader{}
 	for i := range 20_000 {
-		_, _, err := r.readJSON(fmt.Appendf(nil, `{"metadata":{"name":"n","namespace":"ns-%d","labels":{"key-%d":"%d"},"managedFields":[{"f%d":%d}]}}`, i, i, i, i, i))
+		_, _, err := r.readJSON(fmt.Appendf(nil,
+			`{"metadata":{"name":"n","namespace":"ns-%d","labels":{"key-%d":"%d"},"managedFields":[{"f%d":%d}]}}`, i, i,
+			i, i, i))
 		require.NoError(t, err)
 	}
 	assert.LessOrEqual(t, len(r.parts.strings), maxInterned)

@@ -230,7 +230,8 @@ func Parse(text []byte, path string) (*Config, error) {
 		return newConfig(), nil
 	}
 	if content.Kind != yaml.MappingNode {
-		return nil, &ParseError{Path: path, Line: content.Line, Problem: "this is not a kubeconfig, which begins with \"apiVersion: v1\" and \"kind: Config\""}
+		return nil, &ParseError{Path: path, Line: content.Line,
+			Problem: "this is not a kubeconfig, which begins with \"apiVersion: v1\" and \"kind: Config\""}
 	}
 	var doc document
 	if err := content.Decode(&doc); err != nil {

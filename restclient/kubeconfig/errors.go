@@ -36,7 +36,8 @@ func (e *NoConfigError) Error() string {
 	if searched != "" {
 		searched = " in " + searched
 	}
-	return "no configuration was found" + searched + ", and this is not a pod: give a file with --kubeconfig or in the variable KUBECONFIG"
+	return "no configuration was found" + searched +
+		", and this is not a pod: give a file with --kubeconfig or in the variable KUBECONFIG"
 }
 
 // Error reports a context, cluster or user that cannot work, or a pod without a usable service

@@ -52,7 +52,8 @@ func TestCausesCanBeAskedFor(t *testing.T) {
 func TestRelativeCommand(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config")
-	for command, want := range map[string]string{"aws": "aws", "./aws": filepath.Join(dir, "aws"), "/bin/aws": "/bin/aws"} {
+	for command, want := range map[string]string{"aws": "aws", "./aws": filepath.Join(dir, "aws"),
+		"/bin/aws": "/bin/aws"} {
 		require.NoError(t, Single("k", Cluster{}, User{Exec: &Exec{Command: command}}, "").WriteFile(path))
 		cfg, err := ReadFile(path)
 		require.NoError(t, err)
@@ -111,14 +112,19 @@ func FuzzParse(f *testing.F) {
 
 func full() *Config {
 	cfg := Single("a", Cluster{
-		Server: "https://h", TLSServerName: "n", CertificateAuthority: "/ca", CertificateAuthorityData: Data("s3cret-ca"), ProxyURL: "http://me:s3cret@p",
-		InsecureSkipTLSVerify: true, DisableCompression: true, Extensions: []Extension{{Name: "x", Extension: map[string]any{"k": "v"}}},
+		Server: "https://h", TLSServerName: "n", CertificateAuthority: "/ca",
+		CertificateAuthorityData: Data("s3cret-ca"), ProxyURL: "http://me:s3cret@p",
+		InsecureSkipTLSVerify: true, DisableCompression: true,
+		Extensions: []Extension{{Name: "x", Extension: map[string]any{"k": "v"}}},
 	}, User{
-		Token: "s3cret-token", TokenFile: "/t", ClientCertificate: "/c", ClientCertificateData: Data("s3cret-cert"), ClientKey: "/k",
+		Token: "s3cret-token", TokenFile: "/t", ClientCertificate: "/c", ClientCertificateData: Data("s3cret-cert"),
+		ClientKey:     "/k",
 		ClientKeyData: Data("s3cret-key"), Username: "me", Password: "s3cret-password",
-		Impersonate: "j", ImpersonateUID: "1", ImpersonateGroups: []string{"g"}, ImpersonateUserExtra: map[string][]string{"e": {"f"}},
+		Impersonate: "j", ImpersonateUID: "1", ImpersonateGroups: []string{"g"},
+		ImpersonateUserExtra: map[string][]string{"e": {"f"}},
 		Exec: &Exec{
-			APIVersion: "v", Command: "/bin/x", Args: []Secret{"s3cret-arg"}, Env: []ExecEnv{{Name: "N", Value: "s3cret-env"}},
+			APIVersion: "v", Command: "/bin/x", Args: []Secret{"s3cret-arg"},
+			Env:         []ExecEnv{{Name: "N", Value: "s3cret-env"}},
 			InstallHint: "hint", InteractiveMode: "Never", ProvideClusterInfo: true,
 		},
 		AuthProvider: &AuthProvider{Name: "gcp"},

@@ -25,9 +25,12 @@ func (l *loader) serverURL() (*url.URL, error) {
 	server, err := url.Parse(text)
 	switch {
 	case err != nil || server.Hostname() == "" || server.Scheme != "http" && server.Scheme != "https":
-		return nil, l.clusterError("has a server that is not an http or https URL: write it like https://10.0.0.1:6443", nil)
+		return nil,
+			l.clusterError("has a server that is not an http or https URL: write it like https://10.0.0.1:6443", nil)
 	case server.User != nil:
-		return nil, l.clusterError("has a user name or password in the URL of its server: move them to username and password of the user", nil)
+		return nil,
+			l.clusterError("has a user name or password in the URL of its server: move them to username and "+
+				"password of the user", nil)
 	}
 	server.RawQuery, server.Fragment = "", ""
 	server.Path = strings.TrimSuffix(server.Path, "/")
@@ -49,7 +52,8 @@ func (l *loader) proxy() (func(*http.Request) (*url.URL, error), error) {
 	case "http", "https", "socks5":
 		return http.ProxyURL(proxy), nil
 	default:
-		return nil, l.clusterError(fmt.Sprintf("has a proxy-url with the scheme %q: use http, https or socks5", proxy.Scheme), nil)
+		return nil, l.clusterError(fmt.Sprintf("has a proxy-url with the scheme %q: use http, https or socks5",
+			proxy.Scheme), nil)
 	}
 }
 
@@ -77,14 +81,17 @@ func (l *loader) checkUser() error {
 	u := l.user
 	switch {
 	case u.AuthProvider != nil:
-		return l.userError(fmt.Sprintf("uses the auth-provider %q, and auth providers are not supported: use an exec plugin, a token or a client certificate",
+		return l.userError(fmt.Sprintf("uses the auth-provider %q, and auth providers are not supported: use an "+
+			"exec plugin, a token or a client certificate",
 			u.AuthProvider.Name), nil)
 	case u.hasToken() && u.hasBasic():
 		return l.userError("has a token as well as a username or password: remove one of them", nil)
 	case u.hasCertificate() && !u.hasKey():
 		return l.userError("has a client certificate without a key: add client-key or client-key-data", nil)
-	case u.Impersonate == "" && (u.ImpersonateUID != "" || len(u.ImpersonateGroups) > 0 || len(u.ImpersonateUserExtra) > 0):
-		return l.userError("has as-uid, as-groups or as-user-extra without as: add the name of the user to impersonate", credentials.ErrNoImpersonatedUser)
+	case u.Impersonate == "" && (u.ImpersonateUID != "" || len(u.ImpersonateGroups) > 0 ||
+		len(u.ImpersonateUserExtra) > 0):
+		return l.userError("has as-uid, as-groups or as-user-extra without as: add the name of the user to impersonate",
+			credentials.ErrNoImpersonatedUser)
 	}
 	return nil
 }
@@ -152,7 +159,8 @@ func (l *loader) header() (restclient.Credentials, error) {
 	case u.hasBasic():
 		return credentials.NewBasic(u.Username, string(u.Password)), nil
 	case u.TokenFile != "":
-		tokenFile, err := credentials.NewTokenFile(credentials.TokenFileConfig{Path: u.TokenFile, Fallback: string(u.Token)})
+		tokenFile, err := credentials.NewTokenFile(credentials.TokenFileConfig{Path: u.TokenFile,
+			Fallback: string(u.Token)})
 		if err != nil {
 			return nil, l.credentialError(err, "correct tokenFile")
 		}
@@ -206,12 +214,15 @@ func (l *loader) execCluster(server *url.URL) (*credentials.ExecCluster, error) 
 	c := l.cluster
 	cluster := &credentials.ExecCluster{
 		Server: server.String(), TLSServerName: c.TLSServerName, InsecureSkipTLSVerify: c.InsecureSkipTLSVerify,
-		CertificateAuthorityData: c.CertificateAuthorityData, ProxyURL: string(c.ProxyURL), DisableCompression: c.DisableCompression,
+		CertificateAuthorityData: c.CertificateAuthorityData, ProxyURL: string(c.ProxyURL),
+		DisableCompression: c.DisableCompression,
 	}
 	if len(cluster.CertificateAuthorityData) == 0 && c.CertificateAuthority != "" {
 		data, err := os.ReadFile(c.CertificateAuthority)
 		if err != nil {
-			return nil, l.clusterError(fmt.Sprintf("has the certificate-authority %s, which cannot be read: correct the path or its permissions", c.CertificateAuthority), err)
+			return nil,
+				l.clusterError(fmt.Sprintf("has the certificate-authority %s, which cannot be read: correct the "+
+					"path or its permissions", c.CertificateAuthority), err)
 		}
 		cluster.CertificateAuthorityData = data
 	}
@@ -221,7 +232,9 @@ func (l *loader) execCluster(server *url.URL) (*credentials.ExecCluster, error) 
 		}
 		config, err := json.Marshal(extension.Extension)
 		if err != nil {
-			return nil, l.clusterError(fmt.Sprintf("has the extension %s, which cannot be written as JSON: give its fields names that are strings", execExtension), nil)
+			return nil,
+				l.clusterError(fmt.Sprintf("has the extension %s, which cannot be written as JSON: give its fields "+
+					"names that are strings", execExtension), nil)
 		}
 		cluster.Config = config
 	}

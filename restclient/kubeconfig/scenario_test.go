@@ -78,7 +78,8 @@ func (s *scenario) write(t *testing.T, path string, content []byte) {
 
 func (s *scenario) expand(text string) string {
 	encode := base64.StdEncoding.EncodeToString
-	return strings.NewReplacer("CA64", encode(s.ca.Cert), "CERT64", encode(s.user.Cert), "KEY64", encode(s.user.Key), "DIR", s.dir).Replace(text)
+	return strings.NewReplacer("CA64", encode(s.ca.Cert), "CERT64", encode(s.user.Cert), "KEY64", encode(s.user.Key),
+		"DIR", s.dir).Replace(text)
 }
 
 func (s *scenario) load(t *testing.T, d *datadriven.TestData) string {

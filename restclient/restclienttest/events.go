@@ -103,33 +103,41 @@ func (r eventReader) end(what string) error {
 var objectCases = []eventCase{
 	{"InOrder", func(t *testing.T, open OpenEvents) {
 		r := open.text(t, added+"\n"+modified+"\n"+deleted+"\n")
-		assert.Equal(t, `ADDED at "10596", object "web-1" at "10596"`, inShort(r.event("the first event")), "the first event")
-		assert.Equal(t, `MODIFIED at "11020", object "web-1" at "11020"`, inShort(r.event("the second event")), "the second event")
+		assert.Equal(t, `ADDED at "10596", object "web-1" at "10596"`, inShort(r.event("the first event")),
+			"the first event")
+		assert.Equal(t, `MODIFIED at "11020", object "web-1" at "11020"`, inShort(r.event("the second event")),
+			"the second event")
 		assert.Equal(t, `DELETED at "12001", object "web-1" at "12001"`, inShort(r.event("the deletion")),
 			"a deletion has the object's last state, with the version of the deletion")
 	}},
 	{"LongEvent", func(t *testing.T, open OpenEvents) {
-		long := `{"type":"ADDED","object":{"metadata":{"name":"long","annotations":{"a":"` + strings.Repeat("x", 100<<10) + `"}}}}`
+		long := `{"type":"ADDED","object":{"metadata":{"name":"long","annotations":{"a":"` +
+			strings.Repeat("x", 100<<10) + `"}}}}`
 		r := open.text(t, added+"\n"+long+"\n"+modified+"\n")
 		r.event("the first event")
 		assert.Equal(t, "long", r.event("an event of 100 KiB").Object.Name, "an event may be as long as the limit")
 		assert.Equal(t, "11020", r.event("the event after the long one").ResourceVersion)
 	}},
 	{"FieldsInAnyOrder", func(t *testing.T, open OpenEvents) {
-		r := open.text(t, `{"object":{"metadata":{"name":"a","resourceVersion":"3"}},"more":[1,{"type":"x"}],"type":"DELETED"}`)
-		assert.Equal(t, `DELETED at "3", object "a" at "3"`, inShort(r.event("an event with the object before the type")), "the fields may come in any order")
+		r := open.text(t,
+			`{"object":{"metadata":{"name":"a","resourceVersion":"3"}},"more":[1,{"type":"x"}],"type":"DELETED"}`)
+		assert.Equal(t, `DELETED at "3", object "a" at "3"`,
+			inShort(r.event("an event with the object before the type")), "the fields may come in any order")
 	}},
 	{"FromTheServer", func(t *testing.T, open OpenEvents) { // the decoder of the collection completes its objects
 		r := open.text(t, `{"type":"ADDED","object":{"metadata":{"name":"a","managedFields":[{"manager":"kubectl"}]}}}`)
-		assert.True(t, r.event("an object with managed fields").Object.ManagedFields.IsZero(), "the object is decoded as objects of this collection are: without managed fields")
+		assert.True(t, r.event("an object with managed fields").Object.ManagedFields.IsZero(),
+			"the object is decoded as objects of this collection are: without managed fields")
 	}},
 	{"Independent", func(t *testing.T, open OpenEvents) {
-		r := open.text(t, `{"type":"ADDED","object":{"metadata":{"name":"a","labels":{"tier":"web"}}}}{"type":"ADDED","object":{"metadata":{"name":"b"}}}`)
+		r := open.text(t,
+			`{"type":"ADDED","object":{"metadata":{"name":"a","labels":{"tier":"web"}}}}{"type":"ADDED","object":{"metadata":{"name":"b"}}}`)
 		first := r.event("the first event").Object
 		second := r.event("the second event").Object
 		assert.Empty(t, second.Labels, "the second object has labels of the first")
 		assert.Equal(t, "a", first.Name, "the second event changed the object of the first")
-		assert.Equal(t, map[string]string{"tier": "web"}, first.Labels, "the second event changed the object of the first")
+		assert.Equal(t, map[string]string{"tier": "web"}, first.Labels,
+			"the second event changed the object of the first")
 	}},
 	// encoding/json alone takes them for the fields of an event or an object.
 	{"NamesOfAnotherCase", func(t *testing.T, open OpenEvents) {
@@ -149,7 +157,8 @@ var objectCases = []eventCase{
 		for _, want := range []string{added, bookmark} {
 			_, size, err := r.decoder.Next()
 			require.NoError(t, err)
-			assert.Equal(t, len(want), size, "the size of an event is that of its JSON, without the white space around it")
+			assert.Equal(t, len(want), size,
+				"the size of an event is that of its JSON, without the white space around it")
 		}
 	}},
 	// The pieces in which the bytes arrive mean nothing.
@@ -197,20 +206,26 @@ var bookmarkCases = []eventCase{
 	{"OnlyAVersion", func(t *testing.T, open OpenEvents) {
 		r := open.text(t, added+bookmark)
 		r.event("the first event")
-		assert.Equal(t, `BOOKMARK at "12746"`, inShort(r.event("a bookmark")), "a bookmark has no object, only a resource version")
+		assert.Equal(t, `BOOKMARK at "12746"`, inShort(r.event("a bookmark")),
+			"a bookmark has no object, only a resource version")
 	}},
 	{"EndOfTheInitialEvents", func(t *testing.T, open OpenEvents) {
 		const body = `{"type":%q,"object":{"metadata":{"resourceVersion":"31","annotations":{"k8s.io/initial-events-end":%q}}}}`
 		event := func(kind api.WatchEventType, value string) string {
 			return inShort(open.text(t, fmt.Sprintf(body, kind, value)).event(string(kind)))
 		}
-		assert.Equal(t, `BOOKMARK at "31", end of the initial events`, event(api.WatchBookmark, "true"), "the bookmark that ends the initial events")
-		assert.Equal(t, `BOOKMARK at "31"`, event(api.WatchBookmark, "false"), `only the value "true" ends the initial events`)
-		assert.Equal(t, `ADDED at "31", object "" at "31"`, event(api.WatchAdded, "true"), "only a bookmark ends the initial events")
+		assert.Equal(t, `BOOKMARK at "31", end of the initial events`, event(api.WatchBookmark, "true"),
+			"the bookmark that ends the initial events")
+		assert.Equal(t, `BOOKMARK at "31"`, event(api.WatchBookmark, "false"),
+			`only the value "true" ends the initial events`)
+		assert.Equal(t, `ADDED at "31", object "" at "31"`, event(api.WatchAdded, "true"),
+			"only a bookmark ends the initial events")
 	}},
 	{"UnknownType", func(t *testing.T, open OpenEvents) {
-		r := open.text(t, `{"type":"INVENTED","object":{"metadata":{"name":"b","resourceVersion":"33","annotations":{"k8s.io/initial-events-end":"true"}}}}`)
-		assert.Equal(t, `INVENTED at "33"`, inShort(r.event("an event of unknown type")), "of an unknown type, only the resource version is known")
+		r := open.text(t,
+			`{"type":"INVENTED","object":{"metadata":{"name":"b","resourceVersion":"33","annotations":{"k8s.io/initial-events-end":"true"}}}}`)
+		assert.Equal(t, `INVENTED at "33"`, inShort(r.event("an event of unknown type")),
+			"of an unknown type, only the resource version is known")
 	}},
 }
 
@@ -218,9 +233,11 @@ var errorCases = []eventCase{
 	{"Status", func(t *testing.T, open OpenEvents) {
 		r := open.text(t, added+"\n"+expired+"\n")
 		r.event("the first event")
-		want := api.Status{TypeMeta: api.TypeMeta{Kind: "Status"}, Status: api.StatusFailure, Code: 410, Reason: api.ReasonExpired, Message: "too old"}
+		want := api.Status{TypeMeta: api.TypeMeta{Kind: "Status"}, Status: api.StatusFailure, Code: 410,
+			Reason: api.ReasonExpired, Message: "too old"}
 		got := r.event("an ERROR event")
-		require.Equal(t, `ERROR at "", status 410 Expired`, inShort(got), "an ERROR event has a Status, but neither an object nor a resource version")
+		require.Equal(t, `ERROR at "", status 410 Expired`, inShort(got),
+			"an ERROR event has a Status, but neither an object nor a resource version")
 		assert.Equal(t, want, *got.Status, "the Status is decoded with all its fields")
 		assert.Equal(t, io.EOF, r.end("after the ERROR event"), "the end of the body after the ERROR event")
 	}},
@@ -243,7 +260,8 @@ var errorCases = []eventCase{
 	}},
 	{"VersionOfAStatus", func(t *testing.T, open OpenEvents) {
 		r := open.text(t, `{"type":"ERROR","object":{"kind":"Status","metadata":{"resourceVersion":"7"},"code":500}}`)
-		assert.Empty(t, r.event("an ERROR event").ResourceVersion, "the version of a Status is no position to resume from")
+		assert.Empty(t, r.event("an ERROR event").ResourceVersion,
+			"the version of a Status is no position to resume from")
 	}},
 	{"OtherEventsHaveNone", func(t *testing.T, open OpenEvents) {
 		for _, body := range []string{added, bookmark} {
@@ -260,7 +278,8 @@ var endCases = []eventCase{
 				r.event(body)
 			}
 			for range 2 {
-				assert.Equal(t, io.EOF, r.end(body), "an end between two events is normal: want io.EOF itself, not wrapped")
+				assert.Equal(t, io.EOF, r.end(body),
+					"an end between two events is normal: want io.EOF itself, not wrapped")
 			}
 		}
 	}},
@@ -269,7 +288,8 @@ var endCases = []eventCase{
 			r := open.text(t, added+"\n"+modified[:cut])
 			r.event("the event before the cut")
 			err := r.end("an event cut after " + modified[:cut])
-			if !assert.ErrorIs(t, err, io.ErrUnexpectedEOF, "an end inside an event is a broken connection: want io.ErrUnexpectedEOF after %s", modified[:cut]) {
+			if !assert.ErrorIs(t, err, io.ErrUnexpectedEOF,
+				"an end inside an event is a broken connection: want io.ErrUnexpectedEOF after %s", modified[:cut]) {
 				return
 			}
 			assert.False(t, errors.Is(err, io.EOF), "io.EOF would mean that the server ended the watch")
@@ -304,7 +324,8 @@ var limitCases = []eventCase{
 		const limit = 10_000
 		body := &endlessBody{begin: `{"type":"`}
 		var large *restclient.TooLargeError
-		assert.ErrorAs(t, open.reader(t, body, limit).end("an endless event"), &large, "an endless event: want a *TooLargeError")
+		assert.ErrorAs(t, open.reader(t, body, limit).end("an endless event"), &large,
+			"an endless event: want a *TooLargeError")
 		assert.Less(t, body.read, 10*limit, "the decoder read %d bytes, with a limit of %d", body.read, limit)
 	}},
 	// The limit is for each event.
@@ -343,15 +364,19 @@ var malformedCases = []eventCase{
 	{"EmptyType", malformed(`{"type":"","object":{}}`, "a watch event without a type")},
 	{"NoObject", malformed(`{"type":"ADDED"}`, "a watch event without an object")},
 	{"NullObject", malformed(`{"type":"ADDED","object":null}`, "null where an object should be")},
-	{"OddObject", malformed(`{"type":"ADDED","object":{"metadata":7}}`, "cannot unmarshal number|'7' at byte .* where { should be")},
-	{"NumberObject", malformed(`{"object":7,"type":"ADDED"}`, "cannot unmarshal number|'7' at byte .* where { should be")},
+	{"OddObject", malformed(`{"type":"ADDED","object":{"metadata":7}}`,
+		"cannot unmarshal number|'7' at byte .* where { should be")},
+	{"NumberObject", malformed(`{"object":7,"type":"ADDED"}`,
+		"cannot unmarshal number|'7' at byte .* where { should be")},
 	{"NumberType", malformed(`{"type":7,"object":{}}`, "cannot unmarshal number|'7' at byte .* where \" should be")},
 	{"OddStatus", malformed(`{"type":"ERROR","object":[]}`, "cannot unmarshal array")},
 	{"NullStatus", malformed(`{"type":"ERROR","object":null}`, "null where an object should be")},
-	{"OddBookmark", malformed(`{"type":"BOOKMARK","object":[]}`, "cannot unmarshal array|'\\[' at byte 0 where { should be")},
+	{"OddBookmark", malformed(`{"type":"BOOKMARK","object":[]}`,
+		"cannot unmarshal array|'\\[' at byte 0 where { should be")},
 	{"BareBookmark", malformed(`{"type":"BOOKMARK"}`, "a watch event without an object")},
 	{"NullBookmark", malformed(`{"type":"BOOKMARK","object":null}`, "null where an object should be")},
-	{"Syntax", malformed(`{"type":"ADDED","object":{"a":}}`, "invalid character '}'|'}' at byte .* where a value should be")},
+	{"Syntax", malformed(`{"type":"ADDED","object":{"a":}}`,
+		"invalid character '}'|'}' at byte .* where a value should be")},
 	{"NoJSON", malformed(`hello`, "invalid character 'h'|'h' at byte .* where { should be")},
 	{"Array", malformed(`[]`, "cannot unmarshal array|'\\[' at byte .* where { should be")},
 }

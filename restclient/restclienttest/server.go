@@ -53,9 +53,10 @@ func NewServer(t testing.TB, handler http.Handler) *Server {
 func NewTLSServer(t testing.TB, handler http.Handler, authority *Authority, adjust func(*tls.Config)) *Server {
 	t.Helper()
 	cfg := &tls.Config{
-		Certificates: []tls.Certificate{*authority.Issue(t, Leaf{Name: "apiserver.test", Hosts: []string{"apiserver.test"}})},
-		ClientCAs:    authority.Pool(),
-		ClientAuth:   tls.VerifyClientCertIfGiven,
+		Certificates: []tls.Certificate{*authority.Issue(t,
+			Leaf{Name: "apiserver.test", Hosts: []string{"apiserver.test"}})},
+		ClientCAs:  authority.Pool(),
+		ClientAuth: tls.VerifyClientCertIfGiven,
 	}
 	if adjust != nil {
 		adjust(cfg)

@@ -15,15 +15,20 @@ func TestDeltaFIFO(t *testing.T) {
 	deltafifotest.Run(t, deltafifotest.Implementation{
 		New: newOriginalFIFO,
 		Lacks: map[deltafifotest.Capability]string{
-			deltafifotest.Looking:                 "it has no hooks, and its content cannot be read without taking it out",
-			deltafifotest.RequeueStaysInitial:     "it has no requeue",
-			deltafifotest.Requeue:                 "ErrRequeue was removed when the informers no longer used it; an error from process loses the deltas",
-			deltafifotest.SyncedAfterProcessing:   "Pop counts an initial item as done before it processes it; RealFIFO, its successor, does as we do",
-			deltafifotest.FreeProducers:           "the queue's lock is held while process runs (kubernetes/kubernetes#103789)",
+			deltafifotest.Looking: "it has no hooks, and its content cannot be read without " +
+				"taking it out",
+			deltafifotest.RequeueStaysInitial: "it has no requeue",
+			deltafifotest.Requeue: "ErrRequeue was removed when the informers no longer used it; " +
+				"an error from process loses the deltas",
+			deltafifotest.SyncedAfterProcessing: "Pop counts an initial item as done before it processes it; " +
+				"RealFIFO, its successor, does as we do",
+			deltafifotest.FreeProducers: "the queue's lock is held while process runs " +
+				"(kubernetes/kubernetes#103789)",
 			deltafifotest.RefusesAfterClose:       "Close only wakes Pop; a closed queue still accepts items",
 			deltafifotest.SkipsRefused:            "Replace stops at a failure; deletions are transformed, too",
 			deltafifotest.FailedAddIsNoPopulation: "Add counts as the first event before it computes the key",
-			deltafifotest.TransformErrors:         "the error of the transform function is returned bare, and Replace keeps only its text",
+			deltafifotest.TransformErrors: "the error of the transform function is returned bare, and " +
+				"Replace keeps only its text",
 		},
 	})
 }
@@ -83,7 +88,8 @@ func (f *originalFIFO) Replace(items []*deltafifotest.Object, resourceVersion st
 	return ourError(f.DeltaFIFO.Replace(list, resourceVersion))
 }
 
-func (f *originalFIFO) Pop(process func(string, deltafifo.Deltas[*deltafifotest.Object], bool) error) (deltafifo.Deltas[*deltafifotest.Object], error) {
+func (f *originalFIFO) Pop(process func(string, deltafifo.Deltas[*deltafifotest.Object],
+	bool) error) (deltafifo.Deltas[*deltafifotest.Object], error) {
 	popped, err := f.DeltaFIFO.Pop(func(obj any, isInInitialList bool) error {
 		key, err := f.KeyOf(obj)
 		if err != nil {
@@ -107,7 +113,8 @@ func ourDeltas(original cache.Deltas) deltafifo.Deltas[*deltafifotest.Object] {
 		if tombstone, ok := d.Object.(cache.DeletedFinalStateUnknown); ok {
 			lastSeen, _ := tombstone.Obj.(*deltafifotest.Object)
 			deltas[i].Object = lastSeen
-			deltas[i].Tombstone = &deltafifo.DeletedFinalStateUnknown[*deltafifotest.Object]{Key: tombstone.Key, Obj: lastSeen}
+			deltas[i].Tombstone = &deltafifo.DeletedFinalStateUnknown[*deltafifotest.Object]{Key: tombstone.Key,
+				Obj: lastSeen}
 			continue
 		}
 		deltas[i].Object = d.Object.(*deltafifotest.Object)

@@ -50,7 +50,8 @@ var recorders = map[string]func(client *restclient.Client) (note func(note), sto
 		broadcaster.StartRecordingToSink(eventSink{client})
 		recorder := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "test", Host: "host-1"})
 		return func(n note) {
-			object := &corev1.ObjectReference{Kind: "Namespace", APIVersion: "v1", Name: n.object, UID: types.UID(n.object)}
+			object := &corev1.ObjectReference{Kind: "Namespace", APIVersion: "v1", Name: n.object,
+				UID: types.UID(n.object)}
 			recorder.Event(object, n.kind, n.reason, n.message)
 		}, broadcaster.Shutdown
 	},
@@ -64,11 +65,13 @@ func (s eventSink) Create(event *corev1.Event) (*corev1.Event, error) {
 }
 
 func (s eventSink) Update(event *corev1.Event) (*corev1.Event, error) {
-	return s.send(restclient.Request{Verb: "PUT", Path: "/api/v1/namespaces/" + event.Namespace + "/events/" + event.Name}, event)
+	return s.send(restclient.Request{Verb: "PUT",
+		Path: "/api/v1/namespaces/" + event.Namespace + "/events/" + event.Name}, event)
 }
 
 func (s eventSink) Patch(event *corev1.Event, patch []byte) (*corev1.Event, error) {
-	return s.send(restclient.Request{Verb: "PATCH", Path: "/api/v1/namespaces/" + event.Namespace + "/events/" + event.Name,
+	return s.send(restclient.Request{Verb: "PATCH",
+		Path:        "/api/v1/namespaces/" + event.Namespace + "/events/" + event.Name,
 		ContentType: string(api.StrategicMergePatchType)}, json.RawMessage(patch))
 }
 
@@ -96,15 +99,18 @@ func stored(t *testing.T, recorder string, notes []note) []string {
 			tell(n)
 			synctest.Wait()
 		}
-		list, err := restclient.Typed[*api.Event](client, api.EventsResource, "").List(context.Background(), api.ListOptions{})
+		list, err := restclient.Typed[*api.Event](client, api.EventsResource, "").List(context.Background(),
+			api.ListOptions{})
 		stop()
 		require.NoError(t, server.Stop(context.Background()))
 		require.NoError(t, err)
 		for _, e := range list.Items {
 			require.True(t, strings.HasPrefix(e.Name, e.InvolvedObject.Name+"."), e.Name)
 			reporter := e.ReportingController + "/" + e.ReportingInstance
-			found = append(found, fmt.Sprintf("%s/%+v %s %s %q %d %s %s %+v %s", e.Namespace, e.InvolvedObject, e.Type, e.Reason, e.Message, e.Count,
-				e.FirstTimestamp.UTC().Format(time.TimeOnly), e.LastTimestamp.UTC().Format(time.TimeOnly), e.Source, reporter))
+			found = append(found, fmt.Sprintf("%s/%+v %s %s %q %d %s %s %+v %s", e.Namespace, e.InvolvedObject, e.Type,
+				e.Reason, e.Message, e.Count,
+				e.FirstTimestamp.UTC().Format(time.TimeOnly), e.LastTimestamp.UTC().Format(time.TimeOnly), e.Source,
+				reporter))
 		}
 	})
 	slices.Sort(found)
@@ -131,13 +137,15 @@ func TestEventsAreThoseOfTheOriginal(t *testing.T) {
 		return notes
 	}
 	sequences := map[string][]note{
-		"one":       {{"a", "Normal", "Deleted", "gone", 0}},
-		"repeated":  repeat(10, func(int) note { return note{"a", "Warning", "Blocked", "by a finalizer", time.Minute} }),
+		"one": {{"a", "Normal", "Deleted", "gone", 0}},
+		"repeated": repeat(10,
+			func(int) note { return note{"a", "Warning", "Blocked", "by a finalizer", time.Minute} }),
 		"different": repeat(10, func(i int) note { return note{fmt.Sprint("n", i), "Normal", "Deleted", "gone", 0} }),
 		"a flood": repeat(60, func(i int) note {
 			return note{"a", "Normal", fmt.Sprint("Reason", i), "m", time.Second}
 		}),
-		"a flood, and later": append(repeat(40, func(i int) note { return note{"a", "Normal", fmt.Sprint("Reason", i), "m", time.Second} }),
+		"a flood, and later": append(repeat(40,
+			func(i int) note { return note{"a", "Normal", fmt.Sprint("Reason", i), "m", time.Second} }),
 			note{"a", "Normal", "Later", "m", 5 * time.Minute}, note{"a", "Normal", "TooMany", "m", 0}),
 		"a flood of two types": repeat(80, func(i int) note {
 			return note{"a", []string{"Normal", "Warning"}[i%2], fmt.Sprint("Reason", i), "m", 0}

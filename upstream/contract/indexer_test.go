@@ -18,10 +18,11 @@ func TestIndexer(t *testing.T) {
 		Name: "k8s.io/client-go/tools/cache.NewIndexer",
 		New:  newCache,
 		Lacks: map[indexertest.Capability]string{
-			indexertest.ReportsIndexErrors: "an index function's error is a panic in the store, on the goroutine of the informer, with the store half updated",
-			indexertest.TypedErrors:        "unknown indexes and conflicts are texts; KeyError is a type of its own",
-			indexertest.Traces:             "there are no hooks",
-			indexertest.ReadersDoNotWait:   "one read-write lock for everything, held while index functions run",
+			indexertest.ReportsIndexErrors: "an index function's error is a panic in the store, on the goroutine " +
+				"of the informer, with the store half updated",
+			indexertest.TypedErrors:      "unknown indexes and conflicts are texts; KeyError is a type of its own",
+			indexertest.Traces:           "there are no hooks",
+			indexertest.ReadersDoNotWait: "one read-write lock for everything, held while index functions run",
 		},
 	})
 }

@@ -31,16 +31,20 @@ func TestInformer(t *testing.T) {
 		New:           newOriginalInformer,
 		SurvivePanics: surviveOriginalPanics,
 		Lacks: map[informertest.Capability]string{
-			informertest.SyncsAfterPanic:       "an initial item whose callback panicked is never counted as handled (kubernetes/kubernetes#129024)",
-			informertest.ReportsProcessErrors:  "the reflector logs what the queue refuses, and errors of processing are dropped",
-			informertest.SkipsRefused:          "one refused object fails its list; deletions are transformed, too",
-			informertest.SurvivesIndexErrors:   "an index function that fails panics while the store is locked",
-			informertest.RefusesForeign:        "removing a registration of another informer does nothing",
-			informertest.RefusesSecondRun:      "the second Run only logs",
-			informertest.WaitsForHandlers:      "ShutDownEventHandler came with 0.37 (kubernetes/kubernetes#139755)",
-			informertest.HandlersMayExit:       "pop waits forever to hand over the next event, and so does Run",
-			informertest.QuietRelists:          "a listener counts as due from its registration to the first resync, which is never if the informer has none",
-			informertest.TransformsOnce:        "the initial events of a streaming list are transformed on their way into a temporary store and again into the queue",
+			informertest.SyncsAfterPanic: "an initial item whose callback panicked is never counted as " +
+				"handled (kubernetes/kubernetes#129024)",
+			informertest.ReportsProcessErrors: "the reflector logs what the queue refuses, and errors of " +
+				"processing are dropped",
+			informertest.SkipsRefused:        "one refused object fails its list; deletions are transformed, too",
+			informertest.SurvivesIndexErrors: "an index function that fails panics while the store is locked",
+			informertest.RefusesForeign:      "removing a registration of another informer does nothing",
+			informertest.RefusesSecondRun:    "the second Run only logs",
+			informertest.WaitsForHandlers:    "ShutDownEventHandler came with 0.37 (kubernetes/kubernetes#139755)",
+			informertest.HandlersMayExit:     "pop waits forever to hand over the next event, and so does Run",
+			informertest.QuietRelists: "a listener counts as due from its registration to the first " +
+				"resync, which is never if the informer has none",
+			informertest.TransformsOnce: "the initial events of a streaming list are transformed on their " +
+				"way into a temporary store and again into the queue",
 			informertest.ResyncsDespiteRelists: "the resync timer starts over with each round of list and watch",
 		},
 	})
@@ -58,7 +62,8 @@ type originalInformer struct {
 	cache.SharedIndexInformer
 }
 
-func newOriginalInformer(t testing.TB, source *informertest.Source, cfg informertest.InformerConfig) informertest.Informer {
+func newOriginalInformer(t testing.TB, source *informertest.Source,
+	cfg informertest.InformerConfig) informertest.Informer {
 	opts := cache.SharedIndexInformerOptions{ResyncPeriod: cfg.ResyncPeriod}
 	if cfg.Index != nil {
 		opts.Indexers = cache.Indexers{"contract": func(obj any) ([]string, error) {
@@ -106,7 +111,8 @@ func (o originalInformer) Content() map[string]string {
 	return out
 }
 
-func (o originalInformer) AddEventHandler(h func(informertest.Event), resync time.Duration) (informertest.Registration, error) {
+func (o originalInformer) AddEventHandler(h func(informertest.Event),
+	resync time.Duration) (informertest.Registration, error) {
 	var opts cache.HandlerOptions
 	if resync != 0 {
 		period := max(resync, 0)
@@ -129,7 +135,8 @@ func originalHandler(h func(informertest.Event)) cache.ResourceEventHandler {
 			h(informertest.Event{Kind: "add", Key: originalKey(obj), New: originalValue(obj), InitialList: initial})
 		},
 		UpdateFunc: func(old, obj any) {
-			h(informertest.Event{Kind: "update", Key: originalKey(obj), Old: originalValue(old), New: originalValue(obj)})
+			h(informertest.Event{Kind: "update", Key: originalKey(obj), Old: originalValue(old),
+				New: originalValue(obj)})
 		},
 		DeleteFunc: func(obj any) {
 			event := informertest.Event{Kind: "delete", Key: originalKey(obj)}

@@ -95,7 +95,8 @@ func TestMetricsAreThoseOfKubernetes(t *testing.T) {
 	defer q.ShutDown()
 	for _, make := range []func(string){
 		func(name string) { m.Queues().NewDepthMetric(name) }, func(name string) { m.Queues().NewAddsMetric(name) },
-		func(name string) { m.Queues().NewLatencyMetric(name) }, func(name string) { m.Queues().NewWorkDurationMetric(name) },
+		func(name string) { m.Queues().NewLatencyMetric(name) },
+		func(name string) { m.Queues().NewWorkDurationMetric(name) },
 		func(name string) { m.Queues().NewUnfinishedWorkSecondsMetric(name) },
 		func(name string) { m.Queues().NewLongestRunningProcessorSecondsMetric(name) },
 		func(name string) { m.Queues().NewRetriesMetric(name) },
@@ -123,7 +124,8 @@ func TestMetricsAreThoseOfKubernetes(t *testing.T) {
 			continue
 		}
 		name := definition.Name
-		if !assert.NotNil(t, ours[name], "%s: we have none", name) || !assert.NotNil(t, theirs[name], "%s: Kubernetes has none", name) {
+		if !assert.NotNil(t, ours[name], "%s: we have none", name) ||
+			!assert.NotNil(t, theirs[name], "%s: Kubernetes has none", name) {
 			continue
 		}
 		assert.Equal(t, theirs[name].GetType(), ours[name].GetType(), name)
@@ -160,7 +162,8 @@ func counted(family *dto.MetricFamily, server string) map[string]uint64 {
 		}
 		if here {
 			slices.Sort(labels)
-			counts[strings.Join(labels, ",")] += uint64(metric.GetCounter().GetValue()) + metric.GetHistogram().GetSampleCount()
+			counts[strings.Join(labels, ",")] += uint64(metric.GetCounter().GetValue()) +
+				metric.GetHistogram().GetSampleCount()
 		}
 	}
 	return counts
@@ -190,7 +193,8 @@ func scriptedServer() http.Handler {
 }
 
 func askWithOurs(t *testing.T, m *metrics.Metrics, server string) {
-	client, err := restclient.New(restclient.Config{Host: server, Trace: m.Requests(server), QPS: 100, Burst: 100, UserAgent: "ours"})
+	client, err := restclient.New(restclient.Config{Host: server, Trace: m.Requests(server), QPS: 100, Burst: 100,
+		UserAgent: "ours"})
 	require.NoError(t, err)
 	defer client.Close()
 	ask := func(verb, path string, body []byte) {
@@ -232,7 +236,8 @@ func leadWithTheirs(t *testing.T) {
 			LockConfig: resourcelock.ResourceLockConfig{Identity: "me"},
 		},
 		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
-		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) { cancel() }, OnStoppedLeading: func() {}},
+		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) { cancel() },
+			OnStoppedLeading: func() {}},
 	})
 	require.NoError(t, err)
 	elector.Run(ctx)

@@ -42,14 +42,18 @@ func TestQueue(t *testing.T) {
 			Controller: func() limiter { return workqueue.DefaultTypedControllerRateLimiter[string]() },
 		},
 		Lacks: map[queuetest.Capability]string{
-			queuetest.IgnoresUnknownDone:      "Done does not check whether a worker holds the key (kubernetes/kubernetes#141079)",
-			queuetest.DrainsQueued:            "ShutDownWithDrain considers only the keys in processing (#141079)",
-			queuetest.WakesEveryDrain:         "Done wakes one waiter when the queue becomes idle (#141079)",
-			queuetest.EndsEveryDrain:          "ShutDown of a delaying queue is done once; a later call does not reach the queue inside",
-			queuetest.AddCancelsDelay:         "Add does not know the delayed keys, which another goroutine holds (#112325)",
+			queuetest.IgnoresUnknownDone: "Done does not check whether a worker holds the key " +
+				"(kubernetes/kubernetes#141079)",
+			queuetest.DrainsQueued:    "ShutDownWithDrain considers only the keys in processing (#141079)",
+			queuetest.WakesEveryDrain: "Done wakes one waiter when the queue becomes idle (#141079)",
+			queuetest.EndsEveryDrain: "ShutDown of a delaying queue is done once; a later call does not " +
+				"reach the queue inside",
+			queuetest.AddCancelsDelay: "Add does not know the delayed keys, which another goroutine " +
+				"holds (#112325)",
 			queuetest.AddAfterIsAtOnce:        "AddAfter leaves the key in a channel for that goroutine",
 			queuetest.KeepsOrderOfEqualDelays: "the heap compares times only",
-			queuetest.DrainLeavesNothing:      "ShutDownWithDrain does not notify the goroutine with the delayed keys, which notices within ten seconds (#134323)",
+			queuetest.DrainLeavesNothing: "ShutDownWithDrain does not notify the goroutine with the delayed " +
+				"keys, which notices within ten seconds (#134323)",
 		},
 	})
 }

@@ -34,8 +34,9 @@ func head(random *rand.Rand, number int) metav1.PartialObjectMetadata {
 	maybe := func() bool { return random.IntN(4) > 0 }
 	moment := func() metav1.Time { return metav1.Unix(random.Int64N(4e9), 0) }
 	object := metav1.PartialObjectMetadata{
-		TypeMeta:   metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
-		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("web-%d", number), Namespace: text(), UID: types.UID(text()), ResourceVersion: text()},
+		TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("web-%d", number), Namespace: text(), UID: types.UID(text()),
+			ResourceVersion: text()},
 	}
 	if maybe() {
 		object.GenerateName, object.Generation, object.CreationTimestamp = "web-", random.Int64(), moment()
@@ -45,20 +46,23 @@ func head(random *rand.Rand, number int) metav1.PartialObjectMetadata {
 		metav1.SetMetaDataAnnotation(&object.ObjectMeta, "annotation-"+text(), text())
 		object.Finalizers = append(object.Finalizers, text())
 		yes := maybe()
-		object.OwnerReferences = append(object.OwnerReferences, metav1.OwnerReference{Kind: text(), Name: text(), APIVersion: text(), UID: types.UID(text()), Controller: &yes})
+		object.OwnerReferences = append(object.OwnerReferences, metav1.OwnerReference{Kind: text(), Name: text(),
+			APIVersion: text(), UID: types.UID(text()), Controller: &yes})
 	}
 	if !maybe() {
 		deleted, grace := moment(), random.Int64N(100)
 		object.DeletionTimestamp, object.DeletionGracePeriodSeconds = &deleted, &grace
 	}
 	for range random.IntN(4) {
-		entry := metav1.ManagedFieldsEntry{Manager: text(), Operation: metav1.ManagedFieldsOperationType(text()), APIVersion: text(), Subresource: text()}
+		entry := metav1.ManagedFieldsEntry{Manager: text(), Operation: metav1.ManagedFieldsOperationType(text()),
+			APIVersion: text(), Subresource: text()}
 		if maybe() {
 			at := moment()
 			entry.Time = &at
 		}
 		if maybe() {
-			fields, _ := json.Marshal(map[string]any{"f:" + text(): map[string]any{`k:{"ip":"` + fmt.Sprint(number) + `"}`: struct{}{}}})
+			fields, _ := json.Marshal(map[string]any{"f:" +
+				text(): map[string]any{`k:{"ip":"` + fmt.Sprint(number) + `"}`: struct{}{}}})
 			entry.FieldsType, entry.FieldsV1 = "FieldsV1", metav1.NewFieldsV1(string(fields))
 		}
 		object.ManagedFields = append(object.ManagedFields, entry)
@@ -106,7 +110,8 @@ func TestHeadsMeanWhatKubernetesWrites(t *testing.T) {
 		assert.Equal(t, rest, *got.RemainingItemCount)
 		require.Len(t, got.Items, len(list.Items))
 		for i := range list.Items {
-			assert.JSONEq(t, withoutNull(asJSON(t, withoutManagedFields(list.Items[i]))), withoutNull(asJSON(t, got.Items[i])))
+			assert.JSONEq(t, withoutNull(asJSON(t, withoutManagedFields(list.Items[i]))),
+				withoutNull(asJSON(t, got.Items[i])))
 		}
 	}
 }
@@ -135,7 +140,8 @@ func TestRefusals(t *testing.T) {
 func refusal() metav1.Status {
 	return metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-		Status:   metav1.StatusFailure, Code: 410, Reason: metav1.StatusReasonExpired, Message: "too old resource version",
+		Status:   metav1.StatusFailure, Code: 410, Reason: metav1.StatusReasonExpired,
+		Message: "too old resource version",
 		Details: &metav1.StatusDetails{Name: "web", Group: "g", Kind: "pods", UID: "u", RetryAfterSeconds: 3,
 			Causes: []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "m", Field: "f"}}},
 	}
@@ -161,8 +167,9 @@ func TestWatches(t *testing.T) {
 		send("MODIFIED", &object)
 	}
 	bookmark := metav1.PartialObjectMetadata{
-		TypeMeta:   metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
-		ObjectMeta: metav1.ObjectMeta{ResourceVersion: "99", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}},
+		TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
+		ObjectMeta: metav1.ObjectMeta{ResourceVersion: "99",
+			Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}},
 	}
 	send("BOOKMARK", &bookmark)
 	status := refusal()

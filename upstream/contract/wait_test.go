@@ -27,7 +27,8 @@ func TestWait(t *testing.T) {
 		ExponentialBackoff: func(b waittest.Backoff, condition func() (bool, error)) error {
 			return wait.ExponentialBackoff(wait.Backoff(b), condition)
 		},
-		ExponentialBackoffWithContext: func(ctx context.Context, b waittest.Backoff, condition waittest.Condition) error {
+		ExponentialBackoffWithContext: func(ctx context.Context, b waittest.Backoff,
+			condition waittest.Condition) error {
 			return wait.ExponentialBackoffWithContext(ctx, wait.Backoff(b), condition)
 		},
 		ContextForChannel: wait.ContextForChannel,
@@ -42,9 +43,12 @@ func TestWait(t *testing.T) {
 			return func() { runtime.PanicHandlers = before }
 		},
 		Lacks: map[waittest.Capability]string{
-			waittest.SaturatingDurations:  "Backoff multiplies without a limit when there is no Cap; the product becomes negative and the loop stops waiting",
-			waittest.LooksAfterCappedWait: "ExponentialBackoff waits for the capped delay and returns ErrWaitTimeout without asking again",
-			waittest.StopWins:             "the old Poll functions leave it to select whether a stop or the end of the timeout is seen first",
+			waittest.SaturatingDurations: "Backoff multiplies without a limit when there is no Cap; the product " +
+				"becomes negative and the loop stops waiting",
+			waittest.LooksAfterCappedWait: "ExponentialBackoff waits for the capped delay and returns " +
+				"ErrWaitTimeout without asking again",
+			waittest.StopWins: "the old Poll functions leave it to select whether a stop or the end of " +
+				"the timeout is seen first",
 		},
 	})
 }
@@ -68,28 +72,34 @@ func waitLoops() []waittest.Loop {
 		return wait.NewJitteredBackoffManager(period, factor, clock.RealClock{})
 	}
 	return []waittest.Loop{
-		{Name: "Until", Sliding: true, Run: func(ctx context.Context, f waitBody, period time.Duration, _ float64, _ bool) {
+		{Name: "Until", Sliding: true, Run: func(ctx context.Context, f waitBody, period time.Duration, _ float64,
+			_ bool) {
 			wait.Until(waitPlain(f), period, ctx.Done())
 		}},
-		{Name: "UntilWithContext", Sliding: true, Contexts: true, Run: func(ctx context.Context, f waitBody, period time.Duration, _ float64, _ bool) {
-			wait.UntilWithContext(ctx, f, period)
-		}},
+		{Name: "UntilWithContext", Sliding: true, Contexts: true,
+			Run: func(ctx context.Context, f waitBody, period time.Duration, _ float64, _ bool) {
+				wait.UntilWithContext(ctx, f, period)
+			}},
 		{Name: "NonSlidingUntil", Run: func(ctx context.Context, f waitBody, period time.Duration, _ float64, _ bool) {
 			wait.NonSlidingUntil(waitPlain(f), period, ctx.Done())
 		}},
-		{Name: "NonSlidingUntilWithContext", Contexts: true, Run: func(ctx context.Context, f waitBody, period time.Duration, _ float64, _ bool) {
-			wait.NonSlidingUntilWithContext(ctx, f, period)
-		}},
-		{Name: "JitterUntil", Jitters: true, Run: func(ctx context.Context, f waitBody, period time.Duration, factor float64, sliding bool) {
+		{Name: "NonSlidingUntilWithContext", Contexts: true,
+			Run: func(ctx context.Context, f waitBody, period time.Duration, _ float64, _ bool) {
+				wait.NonSlidingUntilWithContext(ctx, f, period)
+			}},
+		{Name: "JitterUntil", Jitters: true, Run: func(ctx context.Context, f waitBody, period time.Duration,
+			factor float64, sliding bool) {
 			wait.JitterUntil(waitPlain(f), period, factor, sliding, ctx.Done())
 		}},
 		{Name: "JitterUntilWithContext", Jitters: true, Contexts: true, Run: wait.JitterUntilWithContext},
-		{Name: "BackoffUntil", Jitters: true, Run: func(ctx context.Context, f waitBody, period time.Duration, factor float64, sliding bool) {
+		{Name: "BackoffUntil", Jitters: true, Run: func(ctx context.Context, f waitBody, period time.Duration,
+			factor float64, sliding bool) {
 			wait.BackoffUntil(waitPlain(f), timer(period, factor), sliding, ctx.Done())
 		}},
-		{Name: "BackoffUntilWithContext", Jitters: true, Contexts: true, Run: func(ctx context.Context, f waitBody, period time.Duration, factor float64, sliding bool) {
-			wait.BackoffUntilWithContext(ctx, f, timer(period, factor), sliding)
-		}},
+		{Name: "BackoffUntilWithContext", Jitters: true, Contexts: true,
+			Run: func(ctx context.Context, f waitBody, period time.Duration, factor float64, sliding bool) {
+				wait.BackoffUntilWithContext(ctx, f, timer(period, factor), sliding)
+			}},
 	}
 }
 
@@ -113,7 +123,8 @@ func waitPolls() []waittest.Poll {
 	}
 	return []waittest.Poll{
 		{Name: "PollUntilContextTimeout", Timeout: true, Stops: true, Contexts: true, Run: timeout(false)},
-		{Name: "PollUntilContextTimeout immediate", Immediate: true, Timeout: true, Stops: true, Contexts: true, Run: timeout(true)},
+		{Name: "PollUntilContextTimeout immediate", Immediate: true, Timeout: true, Stops: true, Contexts: true,
+			Run: timeout(true)},
 		{Name: "PollUntilContextCancel", Stops: true, Contexts: true, Run: cancel(false)},
 		{Name: "PollUntilContextCancel immediate", Immediate: true, Stops: true, Contexts: true, Run: cancel(true)},
 	}
@@ -121,29 +132,37 @@ func waitPolls() []waittest.Poll {
 
 func waitLegacyPolls() []waittest.Poll {
 	return []waittest.Poll{
-		{Name: "Poll", Legacy: true, Timeout: true, Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
-			return wait.Poll(interval, timeout, waitAsked(c))
-		}},
-		{Name: "PollWithContext", Legacy: true, Timeout: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, timeout time.Duration, c waittest.Condition) error {
-			return wait.PollWithContext(ctx, interval, timeout, c)
-		}},
-		{Name: "PollImmediate", Legacy: true, Immediate: true, Timeout: true, Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
-			return wait.PollImmediate(interval, timeout, waitAsked(c))
-		}},
-		{Name: "PollImmediateWithContext", Legacy: true, Immediate: true, Timeout: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, timeout time.Duration, c waittest.Condition) error {
-			return wait.PollImmediateWithContext(ctx, interval, timeout, c)
-		}},
-		{Name: "PollUntil", Legacy: true, Stops: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-			return wait.PollUntil(interval, waitAsked(c), ctx.Done())
-		}},
-		{Name: "PollUntilWithContext", Legacy: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-			return wait.PollUntilWithContext(ctx, interval, c)
-		}},
-		{Name: "PollImmediateUntil", Legacy: true, Immediate: true, Stops: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-			return wait.PollImmediateUntil(interval, waitAsked(c), ctx.Done())
-		}},
-		{Name: "PollImmediateUntilWithContext", Legacy: true, Immediate: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-			return wait.PollImmediateUntilWithContext(ctx, interval, c)
-		}},
+		{Name: "Poll", Legacy: true, Timeout: true,
+			Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
+				return wait.Poll(interval, timeout, waitAsked(c))
+			}},
+		{Name: "PollWithContext", Legacy: true, Timeout: true, Stops: true, Contexts: true,
+			Run: func(ctx context.Context, interval, timeout time.Duration, c waittest.Condition) error {
+				return wait.PollWithContext(ctx, interval, timeout, c)
+			}},
+		{Name: "PollImmediate", Legacy: true, Immediate: true, Timeout: true,
+			Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
+				return wait.PollImmediate(interval, timeout, waitAsked(c))
+			}},
+		{Name: "PollImmediateWithContext", Legacy: true, Immediate: true, Timeout: true, Stops: true, Contexts: true,
+			Run: func(ctx context.Context, interval, timeout time.Duration, c waittest.Condition) error {
+				return wait.PollImmediateWithContext(ctx, interval, timeout, c)
+			}},
+		{Name: "PollUntil", Legacy: true, Stops: true,
+			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+				return wait.PollUntil(interval, waitAsked(c), ctx.Done())
+			}},
+		{Name: "PollUntilWithContext", Legacy: true, Stops: true, Contexts: true,
+			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+				return wait.PollUntilWithContext(ctx, interval, c)
+			}},
+		{Name: "PollImmediateUntil", Legacy: true, Immediate: true, Stops: true,
+			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+				return wait.PollImmediateUntil(interval, waitAsked(c), ctx.Done())
+			}},
+		{Name: "PollImmediateUntilWithContext", Legacy: true, Immediate: true, Stops: true, Contexts: true,
+			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+				return wait.PollImmediateUntilWithContext(ctx, interval, c)
+			}},
 	}
 }

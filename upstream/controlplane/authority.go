@@ -118,7 +118,8 @@ func newSigningKey() (privatePEM, publicPEM []byte, err error) {
 }
 
 // signCertificate adds a serial number and the validity, and signs.
-func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey, signer crypto.Signer) ([]byte, error) {
+func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey,
+	signer crypto.Signer) ([]byte, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
 		return nil, err

@@ -154,7 +154,9 @@ func FindUp(name string) (string, error) {
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return "", fmt.Errorf("%s is not in this directory or any above; \"make build\" and \"make -C upstream\" in the repository's root build what belongs there", name)
+			return "",
+				fmt.Errorf("%s is not in this directory or any above; \"make build\" and \"make -C upstream\" in "+
+					"the repository's root build what belongs there", name)
 		}
 		dir = parent
 	}

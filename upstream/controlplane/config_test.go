@@ -43,7 +43,8 @@ func TestRuns(t *testing.T) {
 	assert.True(t, Config{}.runs(serviceAccountController))
 	assert.False(t, Config{}.runs(namespaceController))
 	assert.True(t, Config{NamespaceController: true}.runs(namespaceController))
-	assert.False(t, Config{Controllers: []string{}}.runs(serviceAccountController), "an empty list is not the default one")
+	assert.False(t, Config{Controllers: []string{}}.runs(serviceAccountController),
+		"an empty list is not the default one")
 	assert.True(t, Config{Controllers: []string{"*"}}.runs(serviceAccountController))
 	assert.False(t, Config{Controllers: []string{"-serviceaccount-controller", "*"}}.runs(serviceAccountController))
 }

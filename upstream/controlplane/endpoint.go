@@ -89,7 +89,8 @@ func (e *endpoint) do(ctx context.Context, method, path string, body io.Reader, 
 		return fmt.Errorf("%s %s: %w", method, e.url+path, err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return &statusError{method: method, url: e.url + path, code: response.StatusCode, body: strings.TrimSpace(string(data))}
+		return &statusError{method: method, url: e.url + path, code: response.StatusCode,
+			body: strings.TrimSpace(string(data))}
 	}
 	if result == nil {
 		return nil

@@ -30,7 +30,8 @@ type etcdHeader struct {
 func (cp *ControlPlane) CompactEtcd(ctx context.Context) (int64, error) {
 	// Any read returns the revision; this one finds nothing, as no key is empty.
 	var current etcdHeader
-	if err := cp.etcd.post(ctx, "/v3/kv/range", map[string]any{"key": []byte{0}, "count_only": true}, &current); err != nil {
+	if err := cp.etcd.post(ctx, "/v3/kv/range", map[string]any{"key": []byte{0}, "count_only": true},
+		&current); err != nil {
 		return 0, fmt.Errorf("compact etcd: %w", err)
 	}
 	revision, err := strconv.ParseInt(current.Header.Revision, 10, 64)

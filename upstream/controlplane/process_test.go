@@ -90,9 +90,11 @@ func TestProcessHasItsOwnGroup(t *testing.T) {
 func TestProcessThatCannotStart(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	dir := t.TempDir()
-	_, err := StartProcess(ProcessConfig{Name: "nothing", Path: filepath.Join(dir, "nothing"), LogFile: filepath.Join(dir, "log")})
+	_, err := StartProcess(ProcessConfig{Name: "nothing", Path: filepath.Join(dir, "nothing"),
+		LogFile: filepath.Join(dir, "log")})
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = StartProcess(ProcessConfig{Name: "nothing", Path: "/bin/sh", LogFile: filepath.Join(dir, "missing", "log")})
+	_, err = StartProcess(ProcessConfig{Name: "nothing", Path: "/bin/sh",
+		LogFile: filepath.Join(dir, "missing", "log")})
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -117,7 +119,8 @@ func TestServerThatGivesUpIsRecognised(t *testing.T) {
 		<-p.Done()
 		var exit *ExitError
 		require.ErrorAs(t, p.Err(), &exit)
-		assert.False(t, gaveUp(fmt.Errorf("control plane: %w", exit)), "it is not the API server that ended with %q", script)
+		assert.False(t, gaveUp(fmt.Errorf("control plane: %w", exit)),
+			"it is not the API server that ended with %q", script)
 		exit.Name = APIServer
 		assert.Equal(t, want, gaveUp(fmt.Errorf("control plane: %w", exit)), script)
 	}

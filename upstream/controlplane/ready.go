@@ -31,7 +31,8 @@ func (cp *ControlPlane) await(ctx context.Context, name string, ready func(conte
 			}
 			return fmt.Errorf("%s was stopped before it was ready", name)
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready (%w): %w; the end of %s:\n%s", name, ctx.Err(), err, cp.LogFile(name), process.Tail())
+			return fmt.Errorf("%s is not ready (%w): %w; the end of %s:\n%s", name, ctx.Err(), err, cp.LogFile(name),
+				process.Tail())
 		case <-time.After(pollInterval):
 		}
 	}
@@ -124,7 +125,8 @@ var starts = make(chan struct{}, 2)
 func gaveUp(err error) bool {
 	var ended *ExitError
 	var status *exec.ExitError
-	return errors.As(err, &ended) && ended.Name == APIServer && errors.As(ended.Err, &status) && status.ExitCode() == fatal
+	return errors.As(err, &ended) && ended.Name == APIServer && errors.As(ended.Err, &status) &&
+		status.ExitCode() == fatal
 }
 
 // fatal is the exit code of klog.Fatal.

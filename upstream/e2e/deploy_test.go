@@ -64,13 +64,16 @@ func TestManifestsAreAccepted(t *testing.T) {
 
 	tr.kubectl("-n " + deployedNamespace + " rollout status deployment/" + deployedName + " --timeout=" +
 		waitTimeout.String())
-	pods, err := tr.client.CoreV1().Pods(deployedNamespace).List(tr.ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=orrery"})
+	pods, err := tr.client.CoreV1().Pods(deployedNamespace).List(tr.ctx,
+		metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=orrery"})
 	require.NoError(t, err)
 	require.Len(t, pods.Items, 2)
 	assert.NotEqual(t, pods.Items[0].Spec.NodeName, pods.Items[1].Spec.NodeName, "the replicas keep apart")
-	assert.Equal(t, int32(2_000_000_000), ptr.Deref(pods.Items[0].Spec.Priority, 0), "as critical as the cluster's components")
+	assert.Equal(t, int32(2_000_000_000), ptr.Deref(pods.Items[0].Spec.Priority, 0),
+		"as critical as the cluster's components")
 	tr.eventually("the budget lets one pod be evicted at a time", func() (bool, error) {
-		budget, err := tr.client.PolicyV1().PodDisruptionBudgets(deployedNamespace).Get(tr.ctx, deployedName, metav1.GetOptions{})
+		budget, err := tr.client.PolicyV1().PodDisruptionBudgets(deployedNamespace).Get(tr.ctx, deployedName,
+			metav1.GetOptions{})
 		return err == nil && budget.Status.DisruptionsAllowed == 1, err
 	})
 
@@ -119,13 +122,16 @@ func TestDeployedControllerWorks(t *testing.T) {
 	pod := tr.deployment().Spec.Template.Spec
 	recipe := readDockerfile(t)
 	c := newContainer(t, buildProgram(t, recipe, buildContext(t), "v1.2.3", ""), tr.serviceAccountFiles())
-	assert.Equal(t, recipe.user, fmt.Sprintf("%d:%d", *pod.SecurityContext.RunAsUser, *pod.SecurityContext.RunAsGroup), "image and pod have the same user")
+	assert.Equal(t, recipe.user, fmt.Sprintf("%d:%d", *pod.SecurityContext.RunAsUser, *pod.SecurityContext.RunAsGroup),
+		"image and pod have the same user")
 
 	port := freePort(t)
-	replica := c.start(t, tr.podEnvironment(pod), append(slices.Clone(pod.Containers[0].Args), "--metrics-port="+strconv.Itoa(port))...)
+	replica := c.start(t, tr.podEnvironment(pod),
+		append(slices.Clone(pod.Containers[0].Args), "--metrics-port="+strconv.Itoa(port))...)
 	base := "http://127.0.0.1:" + strconv.Itoa(port)
 	container := pod.Containers[0]
-	for _, path := range []string{container.LivenessProbe.HTTPGet.Path, container.ReadinessProbe.HTTPGet.Path, "/metrics"} {
+	for _, path := range []string{container.LivenessProbe.HTTPGet.Path, container.ReadinessProbe.HTTPGet.Path,
+		"/metrics"} {
 		tr.eventually(path+" is answered", func() (bool, error) { return answers(base + path) })
 	}
 
@@ -142,7 +148,8 @@ func TestDeployedControllerWorks(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotEmpty(t, ptr.Deref(lease.Spec.HolderIdentity, ""))
 	tr.eventually("an Event reports the deletion", func() (bool, error) {
-		events, err := tr.client.CoreV1().Events("default").List(tr.ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=crowded,involvedObject.kind=Namespace"})
+		events, err := tr.client.CoreV1().Events("default").List(tr.ctx,
+			metav1.ListOptions{FieldSelector: "involvedObject.name=crowded,involvedObject.kind=Namespace"})
 		return err == nil && len(events.Items) > 0, err
 	})
 
@@ -161,12 +168,15 @@ func TestDeployedControllerWorks(t *testing.T) {
 func (tr *trial) serviceAccountFiles() map[string]string {
 	tr.t.Helper()
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](3607)}}
-	token, err := tr.client.CoreV1().ServiceAccounts(deployedNamespace).CreateToken(tr.ctx, deployedName, request, metav1.CreateOptions{})
+	token, err := tr.client.CoreV1().ServiceAccounts(deployedNamespace).CreateToken(tr.ctx, deployedName, request,
+		metav1.CreateOptions{})
 	require.NoError(tr.t, err)
-	authority, err := tr.client.CoreV1().ConfigMaps(deployedNamespace).Get(tr.ctx, "kube-root-ca.crt", metav1.GetOptions{})
+	authority, err := tr.client.CoreV1().ConfigMaps(deployedNamespace).Get(tr.ctx, "kube-root-ca.crt",
+		metav1.GetOptions{})
 	require.NoError(tr.t, err)
 	const dir = "/var/run/secrets/kubernetes.io/serviceaccount/"
-	return map[string]string{dir + "token": token.Status.Token, dir + "ca.crt": authority.Data["ca.crt"], dir + "namespace": deployedNamespace}
+	return map[string]string{dir + "token": token.Status.Token, dir + "ca.crt": authority.Data["ca.crt"],
+		dir + "namespace": deployedNamespace}
 }
 
 // podEnvironment returns the environment that the kubelet and the pod set.
@@ -176,7 +186,8 @@ func (tr *trial) podEnvironment(pod corev1.PodSpec) []string {
 	require.NoError(tr.t, err)
 	server, err := url.Parse(config.Host)
 	require.NoError(tr.t, err)
-	env := []string{"KUBERNETES_SERVICE_HOST=" + server.Hostname(), "KUBERNETES_SERVICE_PORT=" + server.Port(), "HOSTNAME=orrery-0"}
+	env := []string{"KUBERNETES_SERVICE_HOST=" + server.Hostname(), "KUBERNETES_SERVICE_PORT=" + server.Port(),
+		"HOSTNAME=orrery-0"}
 	for _, variable := range pod.Containers[0].Env {
 		env = append(env, variable.Name+"="+variable.Value)
 	}

@@ -80,7 +80,8 @@ func testPausedLeader(t *testing.T, e *election) {
 	e.eventually("all namespaces are gone", func() (bool, error) { return e.left(names) == 0, nil })
 
 	requireNotBoth(t, leader, standby)
-	late := slices.DeleteFunc(leader.requests(), func(a Request) bool { return a.RequestReceivedTimestamp.Before(continued) })
+	late := slices.DeleteFunc(leader.requests(),
+		func(a Request) bool { return a.RequestReceivedTimestamp.Before(continued) })
 	// A write that had passed the fence when the process was stopped goes out when it continues.
 	assert.LessOrEqual(t, len(late), 1, "sent by a replica that no longer leads: %v", late)
 }

@@ -52,7 +52,8 @@ func TestEventsReportHowDeletionsEnd(t *testing.T) {
 	event := tr.awaitEvent("blue", "NamespaceDeleted")
 	assert.Equal(t, corev1.EventTypeNormal, event.Type)
 	assert.Equal(t, []any{"namespace-controller", "namespace-controller", int32(1), "Namespace", "v1", uid},
-		[]any{event.Source.Component, event.ReportingController, event.Count, event.InvolvedObject.Kind, event.InvolvedObject.APIVersion, event.InvolvedObject.UID})
+		[]any{event.Source.Component, event.ReportingController, event.Count, event.InvolvedObject.Kind,
+			event.InvolvedObject.APIVersion, event.InvolvedObject.UID})
 	assert.Regexp(t, `^Emptied and finalized within \d+\.\ds, in \d+ pass`, event.Message)
 
 	// A namespace that hangs gets one Event with the reason, however often it is processed.
@@ -63,7 +64,8 @@ func TestEventsReportHowDeletionsEnd(t *testing.T) {
 	assert.Equal(t, corev1.EventTypeWarning, blocked.Type)
 	assert.Contains(t, blocked.Message, "example.com/hold in 1 resource instances")
 	table := tr.kubectl("get events -n default")
-	assert.Regexp(t, `Warning +NamespaceDeletionBlocked +namespace/stuck +Some resources are remaining: configmaps\. has 1 resource instances; Some content in the namespace has finalizers remaining`, table)
+	assert.Regexp(t,
+		`Warning +NamespaceDeletionBlocked +namespace/stuck +Some resources are remaining: configmaps\. has 1 resource instances; Some content in the namespace has finalizers remaining`, table)
 	assert.Regexp(t, `Normal +NamespaceDeleted +namespace/blue +Emptied and finalized within`, table)
 	assert.Regexp(t, `Warning +NamespaceDeletionBlocked +Namespace/stuck `,
 		tr.kubectl("events -n default --for namespace/stuck"))
@@ -75,8 +77,10 @@ func TestEventsReportHowDeletionsEnd(t *testing.T) {
 
 	// The requests for an Event carry the id of the pass that it reports.
 	ids := regexp.MustCompile(`"reconcile_id":"([a-z2-7]+-\d+)"`)
-	finalized := regexp.MustCompile(`.*"namespace":"blue".*"message":"namespace finalized".*`).FindString(orrery.Output())
-	posted := regexp.MustCompile(`.*"method":"POST","path":"/api/v1/namespaces/default/events".*`).FindAllString(orrery.Output(), -1)
+	finalized := regexp.MustCompile(`.*"namespace":"blue".*"message":"namespace finalized".*`).
+		FindString(orrery.Output())
+	posted := regexp.MustCompile(`.*"method":"POST","path":"/api/v1/namespaces/default/events".*`).
+		FindAllString(orrery.Output(), -1)
 	id := ids.FindString(finalized)
 	require.NotEmpty(t, id, finalized)
 	assert.Contains(t, ids.FindAllString(strings.Join(posted, "\n"), -1), id)

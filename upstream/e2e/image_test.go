@@ -139,7 +139,8 @@ func buildProgram(t *testing.T, recipe dockerfile, sources, version, empty strin
 		downloads, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE").Output()
 		require.NoError(t, err)
 		proxy := "file://" + filepath.Join(strings.TrimSpace(string(downloads)), "cache", "download")
-		command.Env = append(command.Env, "GOCACHE="+filepath.Join(empty, "build"), "GOMODCACHE="+filepath.Join(empty, "modules"),
+		command.Env = append(command.Env, "GOCACHE="+filepath.Join(empty, "build"),
+			"GOMODCACHE="+filepath.Join(empty, "modules"),
 			"GOFLAGS=-modcacherw", "GOPROXY="+proxy, "GOSUMDB=off")
 	}
 	said, err := command.CombinedOutput()
@@ -162,7 +163,8 @@ func TestImageIsReproducible(t *testing.T) {
 	other, err := os.ReadFile(program)
 	require.NoError(t, err)
 	assert.True(t, bytes.Equal(one, other), "two builds differ: %d and %d bytes", len(one), len(other))
-	assert.NotContains(t, string(one), filepath.Dir(repositoryFile(t, "Dockerfile"))+"/", "no path of this machine is in the program")
+	assert.NotContains(t, string(one), filepath.Dir(repositoryFile(t, "Dockerfile"))+"/",
+		"no path of this machine is in the program")
 
 	info, err := buildinfo.ReadFile(program)
 	require.NoError(t, err)
@@ -200,7 +202,8 @@ func TestImageIsOneStaticProgram(t *testing.T) {
 	assert.Equal(t, "scratch", recipe.base)
 	assert.Equal(t, []string{"/orrery"}, recipe.entrypoint)
 	assert.Equal(t, []string{"run"}, recipe.command)
-	assert.Regexp(t, regexp.MustCompile(`^[1-9]\d+:[1-9]\d+$`), recipe.user, "a numeric user, so that runAsNonRoot can be checked")
+	assert.Regexp(t, regexp.MustCompile(`^[1-9]\d+:[1-9]\d+$`), recipe.user,
+		"a numeric user, so that runAsNonRoot can be checked")
 
 	program := buildProgram(t, recipe, buildContext(t), "v1.2.3", "")
 	file, err := elf.Open(program)

@@ -62,7 +62,8 @@ func (s *standIn) serve(kubeconfig string) (failures error) {
 		if err != nil {
 			answer = "failed"
 		}
-		failures = errors.Join(failures, err, os.WriteFile(filepath.Join(s.directory, "answers"), []byte(answer+"\n"), 0))
+		failures = errors.Join(failures, err, os.WriteFile(filepath.Join(s.directory, "answers"),
+			[]byte(answer+"\n"), 0))
 	}
 }
 

@@ -89,7 +89,8 @@ func (tr *trial) createPod(namespace string, pod *corev1.Pod) {
 	_, err := pods.Create(tr.ctx, pod, metav1.CreateOptions{})
 	require.NoError(tr.t, err)
 	if pod.Spec.NodeName != "" {
-		_, err := pods.Patch(tr.ctx, pod.Name, types.MergePatchType, []byte(`{"status":{"phase":"Running"}}`), metav1.PatchOptions{}, "status")
+		_, err := pods.Patch(tr.ctx, pod.Name, types.MergePatchType, []byte(`{"status":{"phase":"Running"}}`),
+			metav1.PatchOptions{}, "status")
 		require.NoError(tr.t, err)
 	}
 	tr.eventually("pod "+pod.Name+" runs", func() (bool, error) {
@@ -101,7 +102,8 @@ func (tr *trial) createPod(namespace string, pod *corev1.Pod) {
 // endPod deletes a terminating pod whose containers have ended, as its node does.
 func (tr *trial) endPod(namespace, name string) {
 	tr.t.Helper()
-	err := tr.client.CoreV1().Pods(namespace).Delete(tr.ctx, name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
+	err := tr.client.CoreV1().Pods(namespace).Delete(tr.ctx, name,
+		metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
 	require.NoError(tr.t, err)
 }
 
@@ -113,7 +115,8 @@ func (tr *trial) free(resource schema.GroupVersionResource, namespace, name stri
 	require.NoError(tr.t, err)
 }
 
-var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+	Resource: "customresourcedefinitions"}
 
 // createCustomType defines a namespaced type with the version v1 and waits until objects of it can
 // be created. The first of the older versions is the one that is stored.
@@ -160,13 +163,15 @@ func (tr *trial) awaitCustomType(resource schema.GroupVersionResource) {
 		lists, err := tr.client.Discovery().ServerPreferredNamespacedResources()
 		return slices.ContainsFunc(lists, func(list *metav1.APIResourceList) bool {
 			return list.GroupVersion == resource.GroupVersion().String() &&
-				slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource.Resource })
+				slices.ContainsFunc(list.APIResources,
+					func(r metav1.APIResource) bool { return r.Name == resource.Resource })
 		}), err
 	})
 }
 
 // createCustom creates an object of a custom type.
-func (tr *trial) createCustom(resource schema.GroupVersionResource, kind, namespace, name string, finalizers ...string) {
+func (tr *trial) createCustom(resource schema.GroupVersionResource, kind, namespace, name string,
+	finalizers ...string) {
 	tr.t.Helper()
 	object := &unstructured.Unstructured{}
 	object.SetAPIVersion(resource.GroupVersion().String())

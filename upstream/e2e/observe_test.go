@@ -62,7 +62,8 @@ func (tr *trial) awaitConditionThat(name, what string, is func(corev1.NamespaceC
 			return false, err
 		}
 		conditions := namespace.Status.Conditions
-		return slices.ContainsFunc(conditions, is) && !slices.ContainsFunc(conditions, undiscovered) && !slices.ContainsFunc(conditions, disturbed), nil
+		return slices.ContainsFunc(conditions, is) && !slices.ContainsFunc(conditions, undiscovered) &&
+			!slices.ContainsFunc(conditions, disturbed), nil
 	})
 }
 
@@ -88,7 +89,8 @@ func (tr *trial) noteNamespace(when, name string) {
 	var types []string
 	for _, condition := range namespace.Status.Conditions {
 		types = append(types, string(condition.Type))
-		tr.state.note(when+": "+string(condition.Type), fmt.Sprintf("%s %s: %s", condition.Status, condition.Reason, condition.Message))
+		tr.state.note(when+": "+string(condition.Type),
+			fmt.Sprintf("%s %s: %s", condition.Status, condition.Reason, condition.Message))
 	}
 	tr.state.note(when+": order of the conditions", strings.Join(types, ", "))
 	tr.noteContent(when, name)
@@ -165,11 +167,13 @@ func (tr *trial) namespacedResources() []schema.GroupVersionResource {
 // A report about another scenario's type is waited out; one about this scenario's failure is not.
 func TestDisturbedReports(t *testing.T) {
 	failure := func(message string) corev1.NamespaceCondition {
-		return corev1.NamespaceCondition{Type: corev1.NamespaceDeletionContentFailure, Status: corev1.ConditionTrue, Message: message}
+		return corev1.NamespaceCondition{Type: corev1.NamespaceDeletionContentFailure, Status: corev1.ConditionTrue,
+			Message: message}
 	}
 	const removed = "the server could not find the requested resource"
 	assert.True(t, disturbed(failure("Failed to delete all resource types, 1 remaining: "+removed)))
-	assert.True(t, disturbed(failure("Failed to delete all resource types, 2 remaining: configmaps is forbidden, "+removed)))
+	assert.True(t,
+		disturbed(failure("Failed to delete all resource types, 2 remaining: configmaps is forbidden, "+removed)))
 	assert.False(t, disturbed(failure("Failed to delete all resource types, 1 remaining: configmaps is forbidden")))
 	ended := failure(removed)
 	ended.Status = corev1.ConditionFalse

@@ -132,7 +132,8 @@ func covers(right rbac.Right, verb string, r Request) bool {
 	if right.Namespace != "" && right.Namespace != r.ObjectRef.Namespace {
 		return false
 	}
-	return r.Verb == verb && (resource == "*" || r.ObjectRef.Resource == resource && r.ObjectRef.Subresource == subresource && r.ObjectRef.APIGroup == right.Rule.APIGroups[0])
+	return r.Verb == verb && (resource == "*" || r.ObjectRef.Resource == resource &&
+		r.ObjectRef.Subresource == subresource && r.ObjectRef.APIGroup == right.Rule.APIGroups[0])
 }
 
 // TestLeastRightsAreEnough: with the output of "orrery rbac" everything works, the server refuses
@@ -166,7 +167,8 @@ func (u *confinedUser) gone() (bool, error) {
 
 // recorded reports whether there is an Event about the user's namespace.
 func (u *confinedUser) recorded() (bool, error) {
-	events, err := u.client.CoreV1().Events("default").List(u.ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Namespace,involvedObject.name=" + u.name})
+	events, err := u.client.CoreV1().Events("default").List(u.ctx,
+		metav1.ListOptions{FieldSelector: "involvedObject.kind=Namespace,involvedObject.name=" + u.name})
 	return err == nil && len(events.Items) > 0, err
 }
 
@@ -235,7 +237,8 @@ var losses = map[string]loss{
 	},
 	"kube-system events create": {shows: func(u *confinedUser) {
 		u.eventually("namespace "+u.name+" is gone all the same", u.gone)
-		events, err := u.client.CoreV1().Events("kube-system").List(u.ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Lease,involvedObject.name=orrery"})
+		events, err := u.client.CoreV1().Events("kube-system").List(u.ctx,
+			metav1.ListOptions{FieldSelector: "involvedObject.kind=Lease,involvedObject.name=orrery"})
 		require.NoError(u.t, err)
 		lease, err := u.client.CoordinationV1().Leases("kube-system").Get(u.ctx, "orrery", metav1.GetOptions{})
 		require.NoError(u.t, err)
@@ -257,10 +260,12 @@ var losses = map[string]loss{
 			u.awaitCondition(name, corev1.NamespaceFinalizersRemaining)
 			u.createNowhereAPIService("nowhere.example.com")
 			u.awaitCondition(name, corev1.NamespaceDeletionDiscoveryFailure)
-			require.NoError(u.t, u.dynamic.Resource(apiServices).Delete(u.ctx, "v1.nowhere.example.com", metav1.DeleteOptions{}))
+			require.NoError(u.t, u.dynamic.Resource(apiServices).Delete(u.ctx, "v1.nowhere.example.com",
+				metav1.DeleteOptions{}))
 		},
 		shows: func(u *confinedUser) {
-			events, err := u.client.CoreV1().Events("default").List(u.ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + u.name + "-hangs"})
+			events, err := u.client.CoreV1().Events("default").List(u.ctx,
+				metav1.ListOptions{FieldSelector: "involvedObject.name=" + u.name + "-hangs"})
 			require.NoError(u.t, err)
 			for _, event := range events.Items {
 				assert.Equal(u.t, int32(1), event.Count, "%s: the second report is missing", event.Reason)
@@ -286,7 +291,8 @@ func (u *confinedUser) leaseOfAnother(seconds int32) {
 	now := metav1.NowMicro()
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Name: "orrery"},
-		Spec:       coordinationv1.LeaseSpec{HolderIdentity: ptr.To("another"), LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("another"), LeaseDurationSeconds: &seconds,
+			AcquireTime: &now, RenewTime: &now},
 	}
 	_, err := u.client.CoordinationV1().Leases("kube-system").Create(u.ctx, lease, metav1.CreateOptions{})
 	require.NoError(u.t, err)

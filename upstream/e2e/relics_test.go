@@ -83,14 +83,16 @@ func (r *relics) left(namespace string) int {
 func (r *relics) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	root := "/apis/" + r.version().String()
-	path := strings.Split(strings.Trim(strings.TrimPrefix(request.URL.Path, root), "/"), "/") // namespaces/{namespace}/relics/{name}
+	// namespaces/{namespace}/relics/{name}
+	path := strings.Split(strings.Trim(strings.TrimPrefix(request.URL.Path, root), "/"), "/")
 	switch {
 	case request.URL.Path == "/apis" && r.hides:
 		http.Error(w, "starting", http.StatusServiceUnavailable)
 	case request.URL.Path == root:
 		answer(w, http.StatusOK, metav1.APIResourceList{
 			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: r.version().String(),
-			APIResources: []metav1.APIResource{{Name: "relics", SingularName: "relic", Namespaced: true, Kind: "Relic", Verbs: metav1.Verbs{"list", "delete"}}},
+			APIResources: []metav1.APIResource{{Name: "relics", SingularName: "relic", Namespaced: true, Kind: "Relic",
+				Verbs: metav1.Verbs{"list", "delete"}}},
 		})
 	case request.Method == http.MethodGet && (len(path) == 3 || len(path) == 1 && path[0] == "relics"):
 		answer(w, http.StatusOK, r.list(path))
@@ -98,10 +100,13 @@ func (r *relics) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		r.mu.Lock()
 		delete(r.in[path[1]], path[3])
 		r.mu.Unlock()
-		answer(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
+		answer(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+			Status: metav1.StatusSuccess})
 	case len(path) == 3 || r.keeps && len(path) == 4:
-		answer(w, http.StatusMethodNotAllowed, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-			Status: metav1.StatusFailure, Reason: metav1.StatusReasonMethodNotAllowed, Code: http.StatusMethodNotAllowed})
+		answer(w, http.StatusMethodNotAllowed, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status",
+			APIVersion: "v1"},
+			Status: metav1.StatusFailure, Reason: metav1.StatusReasonMethodNotAllowed,
+			Code: http.StatusMethodNotAllowed})
 	default:
 		http.NotFound(w, request)
 	}
@@ -119,7 +124,8 @@ func (r *relics) list(path []string) map[string]any {
 		for name := range names {
 			items = append(items, map[string]any{
 				"apiVersion": r.version().String(), "kind": "Relic",
-				"metadata": map[string]any{"namespace": namespace, "name": name, "uid": namespace + "/" + name, "resourceVersion": "1"},
+				"metadata": map[string]any{"namespace": namespace, "name": name, "uid": namespace + "/" + name,
+					"resourceVersion": "1"},
 			})
 		}
 	}

@@ -69,11 +69,13 @@ func (tr *trial) withholdRights(withheld schema.GroupResource) (grant func()) {
 func (tr *trial) awaitRight(resource schema.GroupResource, allowed bool) {
 	tr.t.Helper()
 	question := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User:               ControllerIdentity,
-		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "deletecollection", Group: resource.Group, Resource: resource.Resource},
+		User: ControllerIdentity,
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "deletecollection", Group: resource.Group,
+			Resource: resource.Resource},
 	}}
 	tr.eventually("the controller's rights have changed", func() (bool, error) {
-		answer, err := tr.client.AuthorizationV1().SubjectAccessReviews().Create(tr.ctx, question, metav1.CreateOptions{})
+		answer, err := tr.client.AuthorizationV1().SubjectAccessReviews().Create(tr.ctx, question,
+			metav1.CreateOptions{})
 		return err == nil && answer.Status.Allowed == allowed, err
 	})
 }

@@ -20,7 +20,8 @@ func TestKubectlRollsOut(t *testing.T) {
 	}
 	rolledOut := func() {
 		t.Helper()
-		assert.Contains(t, run("rollout status deployment/web --timeout=2m"), `deployment "web" successfully rolled out`)
+		assert.Contains(t, run("rollout status deployment/web --timeout=2m"),
+			`deployment "web" successfully rolled out`)
 	}
 	image := func() string {
 		return run("get deployment web -o jsonpath={.spec.template.spec.containers[0].image}")
@@ -68,7 +69,8 @@ func TestKubectlRollsOut(t *testing.T) {
 	assert.Len(t, strings.Fields(sets), 4, "they outlive the deployment")
 	run("create deployment web --image=example.com/web:1 --replicas=2")
 	rolledOut()
-	assert.Equal(t, strings.Fields(sets), strings.Fields(run("get replicasets -o name")), "a new deployment takes them over")
+	assert.Equal(t, strings.Fields(sets), strings.Fields(run("get replicasets -o name")),
+		"a new deployment takes them over")
 	run("delete deployment web --cascade=foreground --timeout=2m")
 	run("wait --for=delete pods --all --timeout=2m")
 	assert.Empty(t, strings.Fields(run("get replicasets,pods -o name")))

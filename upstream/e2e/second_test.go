@@ -53,12 +53,14 @@ var alive = []string{"--leader-elect=true", "--leader-elect-lease-duration=20m",
 
 // secondPossible is the start of orrery's message when kube-controller-manager's Lease is the only
 // evidence.
-const secondPossible = "orrery: this cluster may have an active namespace controller: kube-controller-manager is alive, its Lease kube-system/kube-controller-manager was renewed at "
+const secondPossible = "orrery: this cluster may have an active namespace controller: kube-controller-manager is " +
+	"alive, its Lease kube-system/kube-controller-manager was renewed at "
 
 func (tr *trial) awaitManagersLease() {
 	tr.t.Helper()
 	tr.eventually("kube-controller-manager has its Lease", func() (bool, error) {
-		_, err := tr.client.CoordinationV1().Leases("kube-system").Get(tr.ctx, controlplane.ControllerManager, metav1.GetOptions{})
+		_, err := tr.client.CoordinationV1().Leases("kube-system").Get(tr.ctx, controlplane.ControllerManager,
+			metav1.GetOptions{})
 		return err == nil, err
 	})
 }
@@ -127,7 +129,8 @@ func TestRecognisesControllerManager(t *testing.T) {
 	}
 
 	tr.runManager("on", "--leader-elect=true")
-	requireRefused(t, runOrrery(t, leastRights), secondRefused+"kube-controller-manager in the pod kube-system/on runs its own")
+	requireRefused(t, runOrrery(t, leastRights),
+		secondRefused+"kube-controller-manager in the pod kube-system/on runs its own")
 }
 
 // runManager creates a pod like kube-controller-manager's and waits until it is ready.

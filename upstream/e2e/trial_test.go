@@ -174,7 +174,8 @@ func (tr *trial) createNamespace(name string, finalizers ...corev1.FinalizerName
 func (tr *trial) awaitDefaults(namespace string) {
 	tr.t.Helper()
 	tr.eventually("namespace "+namespace+" has its service account and CA bundle", func() (bool, error) {
-		if _, err := tr.client.CoreV1().ServiceAccounts(namespace).Get(tr.ctx, "default", metav1.GetOptions{}); err != nil {
+		if _, err := tr.client.CoreV1().ServiceAccounts(namespace).Get(tr.ctx, "default",
+			metav1.GetOptions{}); err != nil {
 			return false, err
 		}
 		_, err := tr.client.CoreV1().ConfigMaps(namespace).Get(tr.ctx, "kube-root-ca.crt", metav1.GetOptions{})

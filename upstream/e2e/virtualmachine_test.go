@@ -37,7 +37,8 @@ func newMachineRoom(t *testing.T) *machineRoom {
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	m := &machineRoom{t: t, server: server, program: filepath.Join(t.TempDir(), "controller"), stateDir: t.TempDir()}
 	m.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", m.program, "./examples/virtualmachine/steps/6-controller")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", m.program,
+		"./examples/virtualmachine/steps/6-controller")
 	build.Dir = filepath.Dir(repositoryFile(t, ".dockerignore"))
 	said, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", said)

@@ -200,9 +200,11 @@ var situations = map[string][]situation{
 				w.cluster.KillNodes()
 			},
 			says: "DO bring the node back ... node.kubernetes.io/out-of-service"},
-		{name: "a server keeps what its discovery lets delete", possible: doubt{finding: "C22 relics.kept.example.com $NS/orders"},
-			before: func(w *whyTrial, ns string) { w.serve(&relics{name: "kept", keeps: true}).put(ns, "orders") },
-			says:   "whether Service kube-system/kept was changed could not be read ... DO repair or upgrade the server"},
+		{name: "a server keeps what its discovery lets delete",
+			possible: doubt{finding: "C22 relics.kept.example.com $NS/orders"},
+			before:   func(w *whyTrial, ns string) { w.serve(&relics{name: "kept", keeps: true}).put(ns, "orders") },
+			says: "whether Service kube-system/kept was changed could not be read ... DO repair or " +
+				"upgrade the server"},
 		{name: "a group served from inside", proven: "C02 apiservices.apiregistration.k8s.io v1.inside.example.com",
 			before: func(w *whyTrial, ns string) {
 				r := w.serve(&relics{name: "inside", namespace: ns})

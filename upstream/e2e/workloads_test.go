@@ -38,7 +38,8 @@ func runControllers(t *testing.T, server *controlplane.ControlPlane, user, names
 	t.Helper()
 	controllers := "--controllers=" + names
 	orrery := repositoryFile(t, Orrery().Binary)
-	rights, err := exec.CommandContext(t.Context(), orrery, "rbac", controllers, "--leader-elect=false", "--user="+user).Output()
+	rights, err := exec.CommandContext(t.Context(), orrery, "rbac", controllers, "--leader-elect=false",
+		"--user="+user).Output()
 	require.NoError(t, err)
 	kubectl(t, server.Kubeconfig(), "apply -f -\n"+string(rights))
 	kubeconfig, err := server.KubeconfigFor(user)

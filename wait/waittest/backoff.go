@@ -30,7 +30,8 @@ func runJitter(t *testing.T, impl Implementation) {
 			most = max(most, d)
 		}
 		share := float64(most-10*time.Second) / float64(c.longest-10*time.Second)
-		assert.Greater(t, share, 0.8, "the longest of 500 results of Jitter(10s, %v) is %v, and should be near %v", c.factor, most, c.longest)
+		assert.Greater(t, share, 0.8, "the longest of 500 results of Jitter(10s, %v) is %v, and should be near %v",
+			c.factor, most, c.longest)
 		assert.Greater(t, len(different), 250, "500 results of Jitter(10s, %v) are different", c.factor)
 	}
 	assert.Zero(t, impl.Jitter(0, 1))
@@ -63,8 +64,10 @@ func testStepTable(t *testing.T, impl Implementation) {
 		{"doubles", Backoff{Duration: time.Second, Factor: 2, Steps: 3}, seconds(1, 2, 4, 8, 8)},
 		{"one step", Backoff{Duration: time.Second, Factor: 2, Steps: 1}, seconds(1, 2, 2)},
 		{"capped", Backoff{Duration: time.Second, Factor: 3, Steps: 9, Cap: 5 * time.Second}, seconds(1, 3, 5, 5)},
-		{"reaches the cap exactly", Backoff{Duration: time.Second, Factor: 2, Steps: 9, Cap: 4 * time.Second}, seconds(1, 2, 4, 4)},
-		{"begins above the cap", Backoff{Duration: 7 * time.Second, Factor: 2, Steps: 9, Cap: 5 * time.Second}, seconds(7, 5, 5)},
+		{"reaches the cap exactly", Backoff{Duration: time.Second, Factor: 2, Steps: 9, Cap: 4 * time.Second},
+			seconds(1, 2, 4, 4)},
+		{"begins above the cap", Backoff{Duration: 7 * time.Second, Factor: 2, Steps: 9, Cap: 5 * time.Second},
+			seconds(7, 5, 5)},
 		{"shrinks", Backoff{Duration: 4 * time.Second, Factor: 0.5, Steps: 9}, seconds(4, 2, 1, 0.5)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -93,7 +96,8 @@ func testRemainingSteps(t *testing.T, impl Implementation) {
 		step()
 		got = append(got, steps())
 	}
-	assert.Equal(t, []int{9, 8, 7, 0, 0}, got, "a step that reaches the cap exactly does not end the growth, the next one does")
+	assert.Equal(t, []int{9, 8, 7, 0, 0}, got,
+		"a step that reaches the cap exactly does not end the growth, the next one does")
 
 	step, steps = impl.NewBackoff(Backoff{Duration: time.Second, Steps: -4})
 	step()
@@ -102,7 +106,8 @@ func testRemainingSteps(t *testing.T, impl Implementation) {
 
 func testStepJitter(t *testing.T, impl Implementation) {
 	for range 200 {
-		step, _ := impl.NewBackoff(Backoff{Duration: time.Second, Factor: 2, Jitter: 0.5, Steps: 9, Cap: 4 * time.Second})
+		step, _ := impl.NewBackoff(Backoff{Duration: time.Second, Factor: 2, Jitter: 0.5, Steps: 9,
+			Cap: 4 * time.Second})
 		for _, base := range seconds(1, 2, 4, 4, 4) {
 			d := step()
 			require.GreaterOrEqual(t, d, base)
@@ -142,7 +147,8 @@ func runExponential(t *testing.T, impl Implementation) {
 	t.Run("a panic counts as not done when crashing is off", func(t *testing.T) {
 		panics := quietly(t, impl)
 		synctest.Test(t, func(t *testing.T) {
-			err := impl.ExponentialBackoff(Backoff{Duration: time.Second, Steps: 2}, func() (bool, error) { panic("asked") })
+			err := impl.ExponentialBackoff(Backoff{Duration: time.Second, Steps: 2},
+				func() (bool, error) { panic("asked") })
 			assert.Equal(t, impl.ErrWaitTimeout, err)
 		})
 		assert.Equal(t, []any{"asked", "asked"}, panics())
@@ -165,8 +171,10 @@ func testExponential(t *testing.T, impl Implementation, form func(context.Contex
 		took    time.Duration
 		err     error
 	}{
-		{name: "no steps, no call", backoff: Backoff{Duration: time.Second}, doneAt: 1, calls: seconds(), err: impl.ErrWaitTimeout},
-		{name: "one step", backoff: Backoff{Duration: time.Second, Steps: 1}, calls: seconds(0), err: impl.ErrWaitTimeout},
+		{name: "no steps, no call", backoff: Backoff{Duration: time.Second}, doneAt: 1, calls: seconds(),
+			err: impl.ErrWaitTimeout},
+		{name: "one step", backoff: Backoff{Duration: time.Second, Steps: 1}, calls: seconds(0),
+			err: impl.ErrWaitTimeout},
 		{name: "true at once", backoff: Backoff{Duration: time.Second, Steps: 1}, doneAt: 1, calls: seconds(0)},
 		{name: "no wait after the last call", backoff: Backoff{Duration: time.Second, Factor: 2, Steps: 4},
 			calls: seconds(0, 1, 3, 7), took: 7 * time.Second, err: impl.ErrWaitTimeout},
@@ -174,9 +182,11 @@ func testExponential(t *testing.T, impl Implementation, form func(context.Contex
 			calls: seconds(0, 1, 3, 7), took: 7 * time.Second},
 		{name: "a failing condition", backoff: Backoff{Duration: time.Second, Factor: 2, Steps: 4}, failAt: 2,
 			calls: seconds(0, 1), took: time.Second, err: errCondition},
-		{name: "reaching the cap ends it", backoff: capped, calls: cappedCalls, took: 3 * time.Second, err: impl.ErrWaitTimeout},
-		{name: "reaching the cap exactly does not end it", backoff: Backoff{Duration: time.Second, Factor: 2, Steps: 4, Cap: 4 * time.Second},
-			calls: exactCalls, took: 7 * time.Second, err: impl.ErrWaitTimeout},
+		{name: "reaching the cap ends it", backoff: capped, calls: cappedCalls, took: 3 * time.Second,
+			err: impl.ErrWaitTimeout},
+		{name: "reaching the cap exactly does not end it",
+			backoff: Backoff{Duration: time.Second, Factor: 2, Steps: 4, Cap: 4 * time.Second},
+			calls:   exactCalls, took: 7 * time.Second, err: impl.ErrWaitTimeout},
 		{name: "no delays", backoff: Backoff{Steps: 5}, calls: seconds(0, 0, 0, 0, 0), err: impl.ErrWaitTimeout},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -44,7 +44,8 @@ const never = 1000 * time.Hour
 
 // ask polls every ten seconds with this timeout and records the calls of condition, which receives
 // the number of the call.
-func (p Poll) ask(ctx context.Context, timeout time.Duration, condition func(n int) (bool, error)) (calls []time.Duration, took time.Duration, err error) {
+func (p Poll) ask(ctx context.Context, timeout time.Duration,
+	condition func(n int) (bool, error)) (calls []time.Duration, took time.Duration, err error) {
 	watch := newStopwatch()
 	err = p.Run(ctx, 10*time.Second, timeout, func(context.Context) (bool, error) {
 		return condition(watch.Mark())

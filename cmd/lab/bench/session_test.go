@@ -142,7 +142,8 @@ func svgText(t *testing.T, file string) string {
 // picture.
 func TestBenchShowsNothingOfARunThatFails(t *testing.T) {
 	good := job{design: "good", do: func(context.Context, *bench.Meter) (*bench.Result, error) {
-		return &bench.Result{Bench: "x", Figures: []bench.Figure{{Name: "events", Unit: bench.PerSecond, Value: 1}}}, nil
+		return &bench.Result{Bench: "x", Figures: []bench.Figure{{Name: "events", Unit: bench.PerSecond,
+			Value: 1}}}, nil
 	}}
 	bad := job{design: "bad", do: func(context.Context, *bench.Meter) (*bench.Result, error) {
 		return nil, bench.Prove("keys processed", 2, 1)
@@ -270,10 +271,11 @@ func TestBenchMistakes(t *testing.T) {
 		`there is no output format "yaml"; use table, json or benchfmt`:          {"queue", "-o", "yaml"},
 		`there is no design "quick"; use fast, textbook, inorder or all`:         {"fifo", "--design", "fast,quick"},
 		`"--handler-cost" flag: it must be at most 10s`:                          {"dispatch", "--handler-cost", "1m"},
-		`--figure names the figure to plot: it needs --plot and --vary`:          {"queue", "--figure", "p99", "--plot", "x.svg"},
-		`no such file or directory; choose another place with --plot`:            {"queue", "--plot", "/nowhere/x.svg"},
-		`--rounds must be between 1 and 1000, it is 0`:                           {"queue", "--rounds", "0"},
-		`--plot writes SVG: name the file .svg, not ".png"`:                      {"queue", "--plot", "x.png"},
+		`--figure names the figure to plot: it needs --plot and --vary`: {"queue", "--figure", "p99", "--plot",
+			"x.svg"},
+		`no such file or directory; choose another place with --plot`: {"queue", "--plot", "/nowhere/x.svg"},
+		`--rounds must be between 1 and 1000, it is 0`:                {"queue", "--rounds", "0"},
+		`--plot writes SVG: name the file .svg, not ".png"`:           {"queue", "--plot", "x.png"},
 
 		`"textbook" is given twice`: {"fifo", "--design", "textbook,textbook"},
 
@@ -330,7 +332,8 @@ func TestBenchSweeps(t *testing.T) {
 		want []string
 	}{
 		{[]string{"queue", "--vary", "workers=1..4"}, []string{"processed", "workers", "keys 100"}},
-		{[]string{"queue", "--vary", "metrics=false,true", "--figure", "p99"}, []string{"p99", "metrics", "false", "true"}},
+		{[]string{"queue", "--vary", "metrics=false,true", "--figure", "p99"},
+			[]string{"p99", "metrics", "false", "true"}},
 		{
 			[]string{"fifo", "--vary", "distribution=uniform,hot", "--design", "all", "--figure", "CPU Per Event"},
 			[]string{"CPU per event", "distribution", "uniform", "hot", "fast", "textbook"},

@@ -89,7 +89,8 @@ func (s *session) written(labs []*course.Lab) (err error) {
 		if err := s.complete(lab); err != nil {
 			return err
 		}
-		unwritten, failed := check.Stubs(check.Options{Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here})
+		unwritten, failed := check.Stubs(check.Options{Repository: s.folder.Repository, Lab: lab,
+			Folder: s.folder.Of(lab), From: s.here})
 		if failed != nil {
 			return usage(failed)
 		}

@@ -66,7 +66,9 @@ func TestALearnersWay(t *testing.T) {
 	repository(t)
 	code, stdout, stderr := lab(t, "start", "4")
 	assert.Zero(t, code, stderr)
-	assert.Equal(t, yours+" is yours: 2 functions to write.\nTask: workshop/labs/04-counter/README.md    Then: lab test 04\n", stdout)
+	assert.Equal(t,
+		yours+" is yours: 2 functions to write.\nTask: workshop/labs/04-counter/README.md    Then: lab test 04\n",
+		stdout)
 
 	code, stdout, _ = lab(t, "test", "04")
 	assert.Equal(t, 1, code)
@@ -78,16 +80,20 @@ func TestALearnersWay(t *testing.T) {
 	labtest.Write(t, yours, wrong)
 	code, stdout, _ = lab(t, "test", "04")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, stdout, "  TestContract/sum\n    the sum of 2 and 3 is 3, not 5\n  "+yours+":12  Counter.Add\n  a hint matches this failure: lab hint 04\n")
+	assert.Contains(t, stdout,
+		"  TestContract/sum\n    the sum of 2 and 3 is 3, not 5\n  "+yours+":12  Counter.Add\n  a hint matches "+
+			"this failure: lab hint 04\n")
 
-	for _, want := range []string{"It keeps the last only.", "Hint 1 of 3:\none", "Hint 2 of 3:\ntwo", "Hint 3 of 3:\nthree", "That was the last hint."} {
+	for _, want := range []string{"It keeps the last only.", "Hint 1 of 3:\none", "Hint 2 of 3:\ntwo",
+		"Hint 3 of 3:\nthree", "That was the last hint."} {
 		code, stdout, _ = lab(t, "hint", "04")
 		assert.Zero(t, code)
 		assert.Contains(t, stdout, want)
 	}
 	code, _, stderr = lab(t, "diff", "04")
 	assert.Equal(t, 2, code)
-	assert.Equal(t, "lab: the difference shows the solution; pass \"lab test 04\" first, or type: lab diff 04 --give-up\n", stderr)
+	assert.Equal(t,
+		"lab: the difference shows the solution; pass \"lab test 04\" first, or type: lab diff 04 --give-up\n", stderr)
 	_, stdout, _ = lab(t, "diff", "04", "--give-up")
 	assert.Contains(t, stdout, "\n-\tc.n += n // the reference does it so\n+\tc.n = n // the reference does it so\n")
 
@@ -101,7 +107,8 @@ func TestALearnersWay(t *testing.T) {
 	_, stdout, _ = lab(t, "diff", "04")
 	assert.Equal(t, "Your page is the reference, word for word.\n", stdout)
 	_, stdout, _ = lab(t, "list")
-	assert.Contains(t, stdout, "    state        min left  lab [article]\n04  passed              –  Counter  [counting]\n")
+	assert.Contains(t, stdout,
+		"    state        min left  lab [article]\n04  passed              –  Counter  [counting]\n")
 
 	labtest.Write(t, yours, wrong)
 	code, _, _ = lab(t, "test", "04")
@@ -139,14 +146,17 @@ func TestAPageThatIsGone(t *testing.T) {
 func TestMistakesInAPage(t *testing.T) {
 	begun(t, "")
 	for want, c := range map[string][2]string{
-		"  " + yours + ":15: c.m undefined (type *Counter has no field or method m)\n      c.m += n //": {"c.n += n", "c.m += n"},
-		"The page does not compile:\n  " + yours + ":16: ":                                              {"c.n += n", "c.n +="},
-		"  gear/other.go:7: c.get undefined":                                                            {"func (c *Counter) get() int", "func (c *Counter) take() int"},
+		"  " + yours + ":15: c.m undefined (type *Counter has no field or method m)\n      c.m += n //": {"c.n += n",
+			"c.m += n"},
+		"The page does not compile:\n  " + yours + ":16: ": {"c.n += n",
+			"c.n +="},
+		"  gear/other.go:7: c.get undefined": {"func (c *Counter) get() int", "func (c *Counter) take() int"},
 		"No module has the package example.com/nothing.": {
 			`import "sync"`, "import (\n\t\"sync\"\n\t_ \"example.com/nothing\"\n)",
 		},
-		"  " + yours + ":16  Counter.Add\n          m[\"a\"] = n //": {"c.n += n", "var m map[string]int\n\tm[\"a\"] = n"},
-		"go vet found:\n  " + yours + ":24: ":                        {"return c.n\n", "d := *c\n\treturn d.n\n"},
+		"  " + yours + ":16  Counter.Add\n          m[\"a\"] = n //": {"c.n += n",
+			"var m map[string]int\n\tm[\"a\"] = n"},
+		"go vet found:\n  " + yours + ":24: ": {"return c.n\n", "d := *c\n\treturn d.n\n"},
 	} {
 		labtest.Write(t, yours, strings.Replace(labtest.Reference, c[0], c[1], 1))
 		code, stdout, stderr := lab(t, "test", "04")
@@ -160,7 +170,8 @@ func TestRunSaysWhyThereIsNoOutcome(t *testing.T) {
 	begun(t, "")
 	code, stdout, _ := lab(t, "run", "04")
 	assert.Equal(t, 1, code)
-	assert.Equal(t, "  still to write: Counter.Add ("+yours+":12)\n  still to write: Counter.Value ("+yours+":17)\n", stdout)
+	assert.Equal(t,
+		"  still to write: Counter.Add ("+yours+":12)\n  still to write: Counter.Value ("+yours+":17)\n", stdout)
 
 	labtest.Write(t, yours, adding("c.m += n"))
 	code, stdout, _ = lab(t, "run", "04")

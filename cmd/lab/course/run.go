@@ -92,7 +92,8 @@ with your pages of all labs that have passed.`,
 	flags.BoolVar(&o.scene, "scene", false, `play the lab's scene of "lab demo" with your page, gear by gear`)
 	flags.BoolVar(&o.bench, "bench", false, "measure your page beside the fast form")
 	flags.StringVar(&o.build, "build", "", "only build the program with your page, into this `file`")
-	flags.BoolVar(&o.view, "view", false, "show every gear of the controller in the browser, live, until Ctrl-C; your page may still be a stub")
+	flags.BoolVar(&o.view, "view", false,
+		"show every gear of the controller in the browser, live, until Ctrl-C; your page may still be a stub")
 	o.page.AddTo(flags)
 	program.CompleteFiles(command, "build")
 	return command
@@ -199,7 +200,8 @@ func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary st
 	if binary, err = filepath.Abs(binary); err != nil {
 		return nil, usage(err)
 	}
-	target := course.Build{Repository: s.folder.Repository, Package: pkg, Overlay: filepath.Join(dir, "overlay.json"), Version: chosen.version()}
+	target := course.Build{Repository: s.folder.Repository, Package: pkg, Overlay: filepath.Join(dir, "overlay.json"),
+		Version: chosen.version()}
 	if err := lay.Write(target.Overlay); err != nil {
 		return nil, usage(err)
 	}

@@ -76,16 +76,19 @@ const unwritten = `panic("lab 04: Counter.Add is yours to write")`
 // A page takes part in the run of another lab if its program and its gears have it.
 func TestAllUsesThePagesThatRun(t *testing.T) {
 	page := func(path, gears, program string) *course.Lab {
-		return &course.Lab{ID: path, Files: []course.File{{Path: path}}, Run: course.Run{Gears: gears, Program: program}}
+		return &course.Lab{ID: path, Files: []course.File{{Path: path}},
+			Run: course.Run{Gears: gears, Program: program}}
 	}
 	queue, fifo := page("queue/queue.go", "textbook", ""), page("deltafifo/fifo.go", "", "")
-	inorder, machines := page("deltafifo/inorder/fifo.go", "textbook,deltafifo=inorder", ""), page("examples/m/c.go", "", "examples/m")
+	inorder, machines := page("deltafifo/inorder/fifo.go", "textbook,deltafifo=inorder", ""),
+		page("examples/m/c.go", "", "examples/m")
 	harness := page("internal/lab/bench/p.go", "", "cmd/lab")
 	for _, c := range []struct {
 		run, lab *course.Lab
 		want     bool
 	}{
-		{queue, fifo, true}, {fifo, queue, true}, {queue, inorder, false}, {inorder, fifo, false}, {inorder, queue, true},
+		{queue, fifo, true}, {fifo, queue, true}, {queue, inorder, false}, {inorder, fifo, false},
+		{inorder, queue, true},
 		{inorder, inorder, true}, {queue, machines, false}, {machines, queue, false},
 		{harness, queue, true}, {queue, harness, false}, {harness, inorder, false},
 	} {
@@ -188,7 +191,8 @@ func TestRunShowsTheView(t *testing.T) {
 
 func TestTheViewShowsOrreryRunOnly(t *testing.T) {
 	dir := begun(t, labtest.Reference)
-	labtest.Replace(t, filepath.Join(dir, "workshop/labs/04-counter/lab.yaml"), "hints:", "run: {program: cmd/orrery}\nhints:")
+	labtest.Replace(t, filepath.Join(dir, "workshop/labs/04-counter/lab.yaml"), "hints:",
+		"run: {program: cmd/orrery}\nhints:")
 	code, _, stderr := lab(t, "run", "04", "--view")
 	assert.Equal(t, 2, code)
 	assert.Equal(t, "lab: lab 04 runs a program of its own, and the view shows orrery run\n", stderr)

@@ -27,7 +27,8 @@ import (
 
 // watched plays a script and shows its outcome. With --view it serves the page of the controller's
 // gears, from its first event until a signal.
-func (s *session) watched(ctx context.Context, chosen *choice, lay *course.Overlay, o *runOptions, config play.Config) error {
+func (s *session) watched(ctx context.Context, chosen *choice, lay *course.Overlay, o *runOptions,
+	config play.Config) error {
 	if !o.view {
 		outcome, err := play.Play(ctx, config)
 		if err != nil {
@@ -43,10 +44,12 @@ func (s *session) watched(ctx context.Context, chosen *choice, lay *course.Overl
 		return usage(err)
 	}
 	relay := trace.NewRelay(trace.Header{
-		Run: "lab run", Mode: "lab", Gears: chosen.run.GearSet(), Build: program.Version, Yours: slices.Sorted(maps.Keys(pages)),
+		Run: "lab run", Mode: "lab", Gears: chosen.run.GearSet(), Build: program.Version,
+		Yours: slices.Sorted(maps.Keys(pages)),
 	})
 	page := o.page
-	server, err := view.Start(view.Config{Port: page.Port, Source: relay, Code: view.Code{Files: orrery.Source, Yours: pages}})
+	server, err := view.Start(view.Config{Port: page.Port, Source: relay,
+		Code: view.Code{Files: orrery.Source, Yours: pages}})
 	if err != nil {
 		return err
 	}
@@ -114,7 +117,8 @@ func (s *session) runScene(ctx context.Context, chosen *choice, dir string, o *r
 	}
 	arguments := []string{"demo", "--scene", scene, "--lang", string(s.lang), "--gears", chosen.run.GearSet()}
 	if o.view {
-		arguments = append(arguments, "--view", "--view-port", strconv.Itoa(o.page.Port), "--no-open="+strconv.FormatBool(o.page.NoOpen))
+		arguments = append(arguments, "--view", "--view-port", strconv.Itoa(o.page.Port),
+			"--no-open="+strconv.FormatBool(o.page.NoOpen))
 		for name := range lay.Pages {
 			arguments = append(arguments, "--yours", name+"="+lay.Show(name))
 		}

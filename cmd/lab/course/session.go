@@ -137,7 +137,8 @@ func (s *session) oneOrAll(args []string) ([]*course.Lab, error) {
 
 // around returns the lab in whose folder the learner is, or nil.
 func (s *session) around() *course.Lab {
-	for _, parent := range []string{s.folder.Dir, filepath.Join(s.folder.Repository, filepath.FromSlash(course.LabsFolder))} {
+	for _, parent := range []string{s.folder.Dir,
+		filepath.Join(s.folder.Repository, filepath.FromSlash(course.LabsFolder))} {
 		relative, err := filepath.Rel(parent, s.here)
 		if err != nil || relative == "." || strings.HasPrefix(relative, "..") {
 			continue

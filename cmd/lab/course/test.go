@@ -97,7 +97,8 @@ func (s *session) passes(lab *course.Lab) (bool, error) {
 	if err != nil {
 		return false, usage(err)
 	}
-	return !slices.ContainsFunc(lab.Tests.Steps, func(step course.Step) bool { return progress.Steps[step.Name] != hash }), nil
+	return !slices.ContainsFunc(lab.Tests.Steps,
+		func(step course.Step) bool { return progress.Steps[step.Name] != hash }), nil
 }
 
 // hash returns the hash of the learner's pages.

@@ -44,7 +44,8 @@ without a server or a network.`,
   lab replay one-key.jsonl --html one-key.html`,
 		Args: func(command *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return program.UsageError{Command: command.CommandPath(), Err: errors.New("give the file of a recording")}
+				return program.UsageError{Command: command.CommandPath(),
+					Err: errors.New("give the file of a recording")}
 			}
 			return program.AtMostOneArgument(command, args)
 		},

@@ -82,11 +82,14 @@ func PlaceKubeconfig(server *apiserver.Server, path string, force bool) (written
 	if path == "" {
 		directory, err := os.MkdirTemp("", "orrery-")
 		if err != nil {
-			return "", nil, fmt.Errorf("the kubeconfig cannot be written: %w; choose a place with --kubeconfig-out", err)
+			return "", nil,
+				fmt.Errorf("the kubeconfig cannot be written: %w; choose a place with --kubeconfig-out", err)
 		}
 		path, remove = filepath.Join(directory, "kubeconfig"), func() { os.RemoveAll(directory) }
 	} else if !force && !mayOverwrite(path) {
-		return "", nil, fmt.Errorf("%s exists and is not a kubeconfig of \"lab serve\"; choose another place with --kubeconfig-out, or overwrite it with --force", path)
+		return "", nil,
+			fmt.Errorf("%s exists and is not a kubeconfig of \"lab serve\"; choose another place with "+
+				"--kubeconfig-out, or overwrite it with --force", path)
 	}
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute
@@ -100,7 +103,8 @@ func PlaceKubeconfig(server *apiserver.Server, path string, force bool) (written
 	}
 	if err := server.WriteKubeconfig(path); err != nil {
 		remove()
-		return "", nil, fmt.Errorf("the kubeconfig cannot be written: %w; choose another place with --kubeconfig-out", err)
+		return "", nil,
+			fmt.Errorf("the kubeconfig cannot be written: %w; choose another place with --kubeconfig-out", err)
 	}
 	return path, remove, nil
 }

@@ -189,10 +189,12 @@ func served(l *logs.Logger) *apiserver.Trace {
 		RequestDone: func(info apiserver.RequestInfo, result apiserver.RequestResult) {
 			l.At(1).Str("method", info.Method).Str("path", restclient.Redact(info.URI)).Int("code", result.Code).
 				Str("verb", info.Verb).Str("user", info.User).Str("client", info.UserAgent).
-				Int64("bytes", result.Bytes).Dur("took_s", result.Duration.Round(time.Microsecond)).Msg("request served")
+				Int64("bytes", result.Bytes).Dur("took_s", result.Duration.Round(time.Microsecond)).
+				Msg("request served")
 		},
 		Panicked: func(info apiserver.RequestInfo, value any, stack []byte) {
-			l.Error().Str("method", info.Method).Str("path", restclient.Redact(info.URI)).Str("panic", restclient.Redact(fmt.Sprint(value))).Bytes("stack", stack).
+			l.Error().Str("method", info.Method).Str("path", restclient.Redact(info.URI)).
+				Str("panic", restclient.Redact(fmt.Sprint(value))).Bytes("stack", stack).
 				Msg("a handler panicked; the server goes on")
 		},
 	}

@@ -135,7 +135,8 @@ func TestServeWithoutProtection(t *testing.T) {
 	require.NoError(t, err)
 	response.Body.Close()
 	assert.Equal(t, 403, response.StatusCode)
-	assert.Equal(t, "this server is not called \"evil.example\": use localhost or a loopback address\n", string(refusal))
+	assert.Equal(t, "this server is not called \"evil.example\": use localhost or a loopback address\n",
+		string(refusal))
 	http.DefaultClient.CloseIdleConnections()
 	info, err := os.Stat(path)
 	require.NoError(t, err)
@@ -154,7 +155,9 @@ func TestServeOverwritesNoOtherKubeconfig(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(foreign), 0o600))
 	code, _, stderr := programtest.Call(t, lab(), error.Error, "serve", "--kubeconfig-out", path)
 	assert.Equal(t, 1, code)
-	assert.Equal(t, "lab: "+path+" exists and is not a kubeconfig of \"lab serve\"; choose another place with --kubeconfig-out, or overwrite it with --force\n", stderr)
+	assert.Equal(t,
+		"lab: "+path+" exists and is not a kubeconfig of \"lab serve\"; choose another place with "+
+			"--kubeconfig-out, or overwrite it with --force\n", stderr)
 	kept, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, foreign, string(kept))
@@ -287,5 +290,6 @@ func TestServeEndsWhenItsAddressCannotBeShown(t *testing.T) {
 	root.SetOut(full)
 	root.SetErr(&clustertest.Buffer{})
 	program.Prepare(root)
-	assert.EqualError(t, root.ExecuteContext(t.Context()), "the address of the server cannot be shown: write /dev/full: no space left on device")
+	assert.EqualError(t, root.ExecuteContext(t.Context()),
+		"the address of the server cannot be shown: write /dev/full: no space left on device")
 }

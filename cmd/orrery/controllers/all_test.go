@@ -147,7 +147,8 @@ func TestAllControllersInOneProcess(t *testing.T) {
 
 				w.Must("DELETE", "/api/v1/namespaces/blue", "")
 				w.await("the namespace has gone", func() bool {
-					return !slices.ContainsFunc(list[*api.Namespace](w, api.NamespacesResource, ""), func(ns *api.Namespace) bool { return ns.Name == "blue" })
+					return !slices.ContainsFunc(list[*api.Namespace](w, api.NamespacesResource, ""),
+						func(ns *api.Namespace) bool { return ns.Name == "blue" })
 				})
 				for _, status := range w.manager.Snapshot() {
 					assert.Equal(t, manager.Running, status.State, status.Name)
@@ -218,7 +219,8 @@ func TestDescriptors(t *testing.T) {
 			}
 		}
 		for _, resource := range d.Needs {
-			assert.True(t, watched[resource.Resource] || watched["*"], "%s has no right to watch %s", d.Name, resource.Resource)
+			assert.True(t, watched[resource.Resource] || watched["*"], "%s has no right to watch %s", d.Name,
+				resource.Resource)
 		}
 	}
 }

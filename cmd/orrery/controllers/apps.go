@@ -12,7 +12,8 @@ import (
 	"orrery/restclient/api"
 )
 
-const mayBlock = "Set blockOwnerDeletion in references to the owner; only the admission plugin OwnerReferencesPermissionEnforcement requires this."
+const mayBlock = "Set blockOwnerDeletion in references to the owner; only the admission plugin " +
+	"OwnerReferencesPermissionEnforcement requires this."
 
 func replicaSetController() manager.Descriptor {
 	return manager.Descriptor{
@@ -108,7 +109,8 @@ func deploymentController() manager.Descriptor {
 						if to < set.Spec.Replicas {
 							direction = "down"
 						}
-						record(d, fmt.Sprintf("Scaled %s replica set %s from %d to %d", direction, set.Name, set.Spec.Replicas, to))
+						record(d, fmt.Sprintf("Scaled %s replica set %s from %d to %d", direction, set.Name,
+							set.Spec.Replicas, to))
 					},
 				},
 			})

@@ -23,7 +23,8 @@ func garbageCollector() manager.Descriptor {
 		Needs: []api.GroupVersionResource{api.NamespacesResource},
 		Rights: func(bool) []rbac.Right {
 			return []rbac.Right{{
-				Rule:   rbac.Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch", "patch", "delete"}},
+				Rule: rbac.Rule{APIGroups: []string{"*"}, Resources: []string{"*"},
+					Verbs: []string{"get", "list", "watch", "patch", "delete"}},
 				Reason: "Objects of every type can own and be owned. Types without these rights are left alone.",
 			}}
 		},
@@ -49,15 +50,18 @@ func garbageTrace(c manager.ControllerContext) *garbagecollector.Trace {
 	recorder, rare := c.Recorder(), refusals{at: map[string]time.Time{}}
 	return &garbagecollector.Trace{
 		Wrote: func(object api.ObjectReference, what string) {
-			c.Logger.At(1).Str("controller", c.Name).Str("kind", object.Kind).Str("namespace", object.Namespace).Str("name", object.Name).Str("change", what).Msg("object with owners changed")
+			c.Logger.At(1).Str("controller", c.Name).Str("kind", object.Kind).Str("namespace", object.Namespace).
+				Str("name", object.Name).Str("change", what).Msg("object with owners changed")
 		},
 		InvalidNamespace: func(object api.ObjectReference, owner api.OwnerReference) {
 			recorder.Event(context.Background(), object, api.EventWarning, "OwnerRefInvalidNamespace",
-				fmt.Sprintf("ownerRef [%s %s, uid: %s] does not exist in namespace %q", owner.Kind, owner.Name, owner.UID, object.Namespace))
+				fmt.Sprintf("ownerRef [%s %s, uid: %s] does not exist in namespace %q", owner.Kind, owner.Name,
+					owner.UID, object.Namespace))
 		},
 		Forbidden: func(err error) {
 			if resource, ok := rare.isNews(err); ok {
-				c.Logger.Warn().Str("controller", c.Name).Str("resource", resource).Err(err).Msg("objects cannot be collected, trying again in a minute")
+				c.Logger.Warn().Str("controller", c.Name).Str("resource", resource).Err(err).
+					Msg("objects cannot be collected, trying again in a minute")
 			}
 		},
 		Refused: func(resource api.GroupVersionResource, err error) {

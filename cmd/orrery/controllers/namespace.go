@@ -26,7 +26,8 @@ const (
 
 func namespaceController(options Options) manager.Descriptor {
 	return manager.Descriptor{
-		Name: NamespaceController, Alias: "namespace", About: "deletes the content of namespaces that are being deleted, and finalizes them",
+		Name: NamespaceController, Alias: "namespace",
+		About:  "deletes the content of namespaces that are being deleted, and finalizes them",
 		DryRun: true, BuiltIn: true,
 		Needs:     []api.GroupVersionResource{api.NamespacesResource},
 		Rights:    cluster.ControllerRights,
@@ -45,7 +46,8 @@ func startNamespaceController(c manager.ControllerContext, options Options) (man
 	if c.Metrics != nil {
 		traces = append(traces, c.Metrics.Namespaces())
 	}
-	trace := nsctl.JoinTraces(append(traces, c.Recording.Namespaces())...) // the recorder last: it reads the logger's names of passes
+	// the recorder last: it reads the logger's names of passes
+	trace := nsctl.JoinTraces(append(traces, c.Recording.Namespaces())...)
 	head := func(namespace *api.Namespace) *api.ObjectMeta { return &namespace.ObjectMeta }
 	namespaces := manager.InformerFor(c, api.NamespacesResource, head)
 	controller, err := nsctl.NewController(nsctl.Config{
@@ -78,7 +80,8 @@ func startNamespaceController(c manager.ControllerContext, options Options) (man
 		c.Metrics.PassedOver(controller.PassedOver)
 	}
 	if !options.Selection.All() {
-		c.Logger.Info().Str("controller", c.Name).Stringer("namespaces", options.Selection).Msg("other namespaces are left alone")
+		c.Logger.Info().Str("controller", c.Name).Stringer("namespaces", options.Selection).
+			Msg("other namespaces are left alone")
 	}
 	c.Show("controller/"+c.Name, func() any { return controller.Snapshot() })
 	return controller, nil

@@ -150,7 +150,8 @@ func calls(ctx context.Context, d driver.Interface) map[string]error {
 	_, exist := d.IsServerExist(ctx, "a")
 	_, status := d.GetServerStatus(ctx, "a")
 	return map[string]error{
-		"the server cannot be created": d.CreateServer(ctx, request("a")), "the server cannot be deleted": d.DeleteServer(ctx, "a"),
+		"the server cannot be created":              d.CreateServer(ctx, request("a")),
+		"the server cannot be deleted":              d.DeleteServer(ctx, "a"),
 		"it is not known whether the server exists": exist, "the state of the server is not known": status,
 	}
 }

@@ -91,7 +91,8 @@ func (d *Memory) CreateServer(ctx context.Context, request CreateRequest) error 
 		return err
 	}
 	if d.Capacity > 0 && request.Memory > d.Capacity {
-		return &RefusedError{Why: fmt.Sprintf("%d bytes of memory were asked for, and there are %d", request.Memory, d.Capacity)}
+		return &RefusedError{Why: fmt.Sprintf("%d bytes of memory were asked for, and there are %d", request.Memory,
+			d.Capacity)}
 	}
 	if s := d.state.Servers[request.Name]; s != nil && s.Ended == "" {
 		return nil

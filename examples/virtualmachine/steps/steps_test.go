@@ -41,7 +41,8 @@ func newReader(t *testing.T) *reader {
 	require.NoError(t, err)
 	require.NoError(t, server.Start(t.Context()))
 	t.Cleanup(func() { server.Stop(context.Background()) })
-	r := &reader{t: t, stop: func() { require.NoError(t, server.Stop(context.Background())) }, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), stateDir: t.TempDir()}
+	r := &reader{t: t, stop: func() { require.NoError(t, server.Stop(context.Background())) },
+		kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), stateDir: t.TempDir()}
 	require.NoError(t, server.WriteKubeconfig(r.kubeconfig))
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: r.kubeconfig})
 	require.NoError(t, err)
@@ -54,7 +55,8 @@ func newReader(t *testing.T) *reader {
 	return r
 }
 
-var definitions = api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+var definitions = api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+	Resource: "customresourcedefinitions"}
 
 // define runs kubectl apply -f crd.yaml.
 func (r *reader) define() *reader {
@@ -313,7 +315,8 @@ func TestStep5DiesBetweenFinalizerAndMachine(t *testing.T) {
 			r.eventually(func() bool { return r.phase("test-vm") == "gone" })
 			other := r.create("other") // once this one is active, the first one has been processed
 			p.says("created other-" + other.UID)
-			r.eventually(func() bool { return r.phase("other") == "Active" }) // the second order leaks what is deleted before
+			// the second order leaks what is deleted before
+			r.eventually(func() bool { return r.phase("other") == "Active" })
 			r.delete("other")
 			p.says("deleted other-" + other.UID)
 			r.eventually(func() bool { return r.phase("other") == "gone" })

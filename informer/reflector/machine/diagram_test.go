@@ -29,7 +29,8 @@ func TestDiagramIsUpToDate(t *testing.T) {
 	require.True(t, found, "%s has lost the line %q", file, generatedBegin)
 	_, after, found := strings.Cut(rest, generatedEnd)
 	require.True(t, found, "%s has lost the line %q", file, generatedEnd)
-	want := before + generatedBegin + "\n\n```mermaid\n" + stateDiagram() + "```\n\n" + transitionTable() + "\n" + recoveryTable() + "\n" + generatedEnd + after
+	want := before + generatedBegin + "\n\n```mermaid\n" + stateDiagram() + "```\n\n" + transitionTable() + "\n" +
+		recoveryTable() + "\n" + generatedEnd + after
 	if *update {
 		require.NoError(t, os.WriteFile(file, []byte(want), 0o644))
 		return

@@ -145,7 +145,8 @@ func (r *Reflector[T]) replaceLocked(e *effect) input {
 		r.storeFailedLocked(reflector.OpReplace, e.rv, err)
 		return input{kind: inputReplaceFailed, err: err, cause: reflector.CauseOther}
 	}
-	r.trace.Listed(reflector.ListInfo{ResourceVersion: e.rv, Items: count, Pages: e.pages, Streamed: e.streamed, Duration: e.lasted})
+	r.trace.Listed(reflector.ListInfo{ResourceVersion: e.rv, Items: count, Pages: e.pages, Streamed: e.streamed,
+		Duration: e.lasted})
 	return input{kind: inputReplaced}
 }
 

@@ -45,7 +45,8 @@ const (
 
 var inputNames = [inputCount]string{
 	"Start", "PageListed", "ListFailed", "Opened", "OpenFailed", "Event", "Bookmark", "StreamEnded", "StreamFailed",
-	"Replaced", "ReplaceFailed", "DelayDrawn", "BackOffElapsed", "IdleElapsed", "DeadlineElapsed", "Throttled", "ResyncElapsed",
+	"Replaced", "ReplaceFailed", "DelayDrawn", "BackOffElapsed", "IdleElapsed", "DeadlineElapsed", "Throttled",
+	"ResyncElapsed",
 	"ResyncFailed", "Stop"}
 
 func (i inputKind) String() string { return inputNames[i] }

@@ -38,7 +38,8 @@ func (u unlucky) between(low, high int, what string) int {
 	return low + u(high-low+1, what)
 }
 
-var anyCause = []reflector.Cause{reflector.CauseUnknown, reflector.CauseOther, reflector.CauseTooManyRequests, reflector.CauseRefused, reflector.CauseInternal, reflector.CauseEnded, reflector.CauseUnreachable}
+var anyCause = []reflector.Cause{reflector.CauseUnknown, reflector.CauseOther, reflector.CauseTooManyRequests,
+	reflector.CauseRefused, reflector.CauseInternal, reflector.CauseEnded, reflector.CauseUnreachable}
 
 func (u unlucky) failure(kind inputKind) input {
 	return input{kind: kind, cause: anyCause[u.between(0, len(anyCause)-1, "cause")], err: reflector.ErrIdle}
@@ -240,7 +241,8 @@ func wander(t *rapid.T) {
 
 	bad = false
 	for steps := 0; w.state.Phase != phaseWatching || w.state.ResourceVersion != strconv.Itoa(server.version); steps++ {
-		require.Less(t, steps, 30, "stuck in %s at %q, the server is at %d", w.state.Phase, w.state.ResourceVersion, server.version)
+		require.Less(t, steps, 30, "stuck in %s at %q, the server is at %d", w.state.Phase, w.state.ResourceVersion,
+			server.version)
 		if in, answers := server.answer(w.driver, nil); answers {
 			w.feedNow(in)
 		} else {

@@ -59,7 +59,10 @@ func TestCollectingSurvivesBadObjects(t *testing.T) {
 			return ns.Name, nil
 		}
 		var reported []*reflector.StoreError
-		f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) { reported = append(reported, err) }}
+		f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) {
+			reported = append(reported,
+				err)
+		}}
 		f.source.Add(informertest.Namespace("a"))
 		f.source.Add(informertest.Namespace("bad"))
 		stop := f.run()
@@ -144,7 +147,8 @@ func TestTraceNamesTheInputOfEachStep(t *testing.T) {
 		synctest.Wait()
 		stop()
 		assert.Equal(t, []string{
-			"Idle -Start-> Listing", "Listing -PageListed-> Replacing", "Replacing -Replaced-> OpeningWatch", "OpeningWatch -Opened-> Watching",
+			"Idle -Start-> Listing", "Listing -PageListed-> Replacing", "Replacing -Replaced-> OpeningWatch",
+			"OpeningWatch -Opened-> Watching",
 			"Watching -Stop-> Stopped"}, phases)
 	})
 }
@@ -183,7 +187,8 @@ type fixture struct {
 
 func newFixture(t testing.TB) *fixture {
 	f := &fixture{source: informertest.NewNamespaceSource(), store: reflectortest.NewMemory(t)}
-	f.config = reflector.Config[*api.Namespace]{Name: "namespaces", ListerWatcher: f.source, Store: f.store, DisableWatchList: true}
+	f.config = reflector.Config[*api.Namespace]{Name: "namespaces", ListerWatcher: f.source, Store: f.store,
+		DisableWatchList: true}
 	return f
 }
 

@@ -46,7 +46,8 @@ func TestDefect8_5_NoHotLoopOfStreamingLists(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		assert.Equal(t, shared.StreamingListAttempts, closing)
-		looks := slices.DeleteFunc(f.requests("list"), func(r informertest.Request) bool { return r.Options.Limit != 1 })
+		looks := slices.DeleteFunc(f.requests("list"),
+			func(r informertest.Request) bool { return r.Options.Limit != 1 })
 		assert.Len(t, f.requests("list"), 1+len(looks))
 		assert.LessOrEqual(t, len(looks), 20, "one after each silence")
 		assert.True(t, f.Snapshot().Synced)
@@ -210,7 +211,8 @@ func TestEtcdIsRestoredFromABackup(t *testing.T) {
 				backup.Add(informertest.Namespace("new"))
 				time.Sleep(c.within)
 
-				require.Equal(t, reflectortest.Versions(backup.Objects()), f.store.State(), "the store still has the state from before the restore")
+				require.Equal(t, reflectortest.Versions(backup.Objects()), f.store.State(),
+					"the store still has the state from before the restore")
 				assert.Equal(t, []string{"52"}, refused)
 				backup.Delete("kept")
 				synctest.Wait()
@@ -249,7 +251,8 @@ func TestAfterAnOutageTheVersionIsVerified(t *testing.T) {
 // used to count as the server's silence, so the watch was not opened while the limiter was
 // exhausted.
 func TestAVerificationThatIsThrottledIsNotGivenUp(t *testing.T) {
-	for name, wait := range map[string]time.Duration{"a minute": time.Minute, "less than the answer may take": time.Second} {
+	for name, wait := range map[string]time.Duration{"a minute": time.Minute,
+		"less than the answer may take": time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)

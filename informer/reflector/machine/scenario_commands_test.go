@@ -44,7 +44,8 @@ func (s *scenario) command(t *testing.T, name string, args []string) {
 	case "snapshot":
 		shot := s.reflector.Snapshot()
 		s.record("%s at %q, synced=%t, rounds=%d lists=%d watches=%d events=%d bookmarks=%d failures=%d", shot.Phase,
-			shot.ResourceVersion, shot.Synced, shot.Rounds, shot.Lists, shot.Watches, shot.Events, shot.Bookmarks, shot.Failures)
+			shot.ResourceVersion, shot.Synced, shot.Rounds, shot.Lists, shot.Watches, shot.Events, shot.Bookmarks,
+			shot.Failures)
 	default:
 		s.change(t, name, args)
 	}

@@ -114,7 +114,8 @@ const (
 )
 
 var effectNames = [effectKindCount]string{
-	"List", "Open", "Read", "Wait", "Halt", "Replace", "Resync", "Draw", "KeepPage", "Collect", "Discard", "Apply", "Mark",
+	"List", "Open", "Read", "Wait", "Halt", "Replace", "Resync", "Draw", "KeepPage", "Collect", "Discard",
+	"Apply", "Mark",
 	"Close", "Report", "NoteGone", "NoteIdle", "NoteLister"}
 
 func (k effectKind) String() string { return effectNames[k] }

@@ -15,7 +15,8 @@ import (
 
 func testRules() *rules {
 	return &rules{
-		name: "things", listTimeout: 5 * time.Minute, streaming: true, streamIdle: 10 * time.Second, streamDeadline: 5 * time.Minute, attempts: 3,
+		name: "things", listTimeout: 5 * time.Minute, streaming: true, streamIdle: 10 * time.Second,
+		streamDeadline: 5 * time.Minute, attempts: 3,
 		maxItems: 20,
 		idle:     3 * time.Minute, silentIdle: 45 * time.Second, resync: 10 * time.Minute,
 	}
@@ -183,8 +184,9 @@ func (d *driver) verifyOperation(effects []effect) error {
 		return nil // not at rest yet
 	}
 	want := map[reflector.Phase]effectKind{
-		phaseOpeningStream: effectOpen, phaseStreaming: effectRead, phaseListing: effectList, phaseOpeningWatch: effectOpen,
-		phaseWatching: effectRead, phaseBackingOff: effectWait, phaseStopped: effectHalt}
+		phaseOpeningStream: effectOpen, phaseStreaming: effectRead, phaseListing: effectList,
+		phaseOpeningWatch: effectOpen,
+		phaseWatching:     effectRead, phaseBackingOff: effectWait, phaseStopped: effectHalt}
 	kind, fixed := want[d.state.Phase]
 	if fixed && (!d.doing || d.operation != kind) {
 		return fmt.Errorf("in %s the shell does %s", d.state.Phase, d.operation)

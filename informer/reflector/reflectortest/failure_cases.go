@@ -23,12 +23,14 @@ var failureCases = []suiteCase{
 	{"a back-off comes before the new list", "", func(f *fixture) {
 		f.start()
 		for _, failure := range []*api.StatusError{
-			informertest.StatusError(403, api.ReasonForbidden, "no"), informertest.Expired("too old"), informertest.StatusError(500, api.ReasonInternalError, "oops"),
+			informertest.StatusError(403, api.ReasonForbidden, "no"), informertest.Expired("too old"),
+			informertest.StatusError(500, api.ReasonInternalError, "oops"),
 		} {
 			lists := len(f.requests("list"))
 			f.source.SendError(failure)
 			f.pass(0)
-			assert.Equal(f, reflector.PhaseBackingOff.String(), f.Snapshot().Phase.String(), "after %d, a back-off comes first", failure.Status.Code)
+			assert.Equal(f, reflector.PhaseBackingOff.String(), f.Snapshot().Phase.String(),
+				"after %d, a back-off comes first", failure.Status.Code)
 			assert.Len(f, f.asked("list"), lists, "after %d, want no new list without a back-off", failure.Status.Code)
 			f.pass(time.Minute)
 			assert.Len(f, f.asked("list"), lists+1, "after %d and the back-off, want one new list", failure.Status.Code)
@@ -108,7 +110,8 @@ var failureCases = []suiteCase{
 		f.source.SendError(informertest.StatusError(500, api.ReasonInternalError, "oops"))
 		f.pass(someTime)
 		require.Equal(f, []string{"0", "2", ""}, f.asked("list"))
-		assert.Zero(f, f.requests("list")[1].Options.Limit, "a list at a known version comes from the server's cache as a whole")
+		assert.Zero(f, f.requests("list")[1].Options.Limit,
+			"a list at a known version comes from the server's cache as a whole")
 		assert.EqualValues(f, shared.PageSize, f.requests("list")[2].Options.Limit, "a consistent read comes in pages")
 	}},
 	// A server reads a limited list at a version as that version itself, unless the request says
@@ -266,11 +269,15 @@ var failureCases = []suiteCase{
 		f.source.FailWatch(slices.Repeat([]error{informertest.StatusError(403, api.ReasonForbidden, "no")}, 4)...)
 		f.start()
 		f.pass(time.Minute)
-		assert.Equal(f, []time.Duration{800 * time.Millisecond, 1600 * time.Millisecond, 3200 * time.Millisecond, 6400 * time.Millisecond}, *delays)
+		assert.Equal(f, []time.Duration{800 * time.Millisecond, 1600 * time.Millisecond, 3200 * time.Millisecond,
+			6400 * time.Millisecond}, *delays)
 	}},
 	{"a store that refuses one object still gets the others", "", func(f *fixture) {
 		var reported []*reflector.StoreError
-		f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) { reported = append(reported, err) }}
+		f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) {
+			reported = append(reported,
+				err)
+		}}
 		f.failNext("Add")
 		f.start()
 		f.add("refused")

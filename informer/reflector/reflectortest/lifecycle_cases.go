@@ -28,7 +28,8 @@ var lifecycleCases = []suiteCase{
 		f.stopsIn(reflector.PhaseOpeningWatch, func() { f.pass(2 * time.Second); f.source.Hold(); f.source.Cut(nil) })
 	}},
 	{"Run stops while watching", "", func(f *fixture) { f.stopsIn(reflector.PhaseWatching, nil) }},
-	{"Run stops while it watches a dead connection", "", func(f *fixture) { f.stopsIn(reflector.PhaseWatching, f.source.Silence) }},
+	{"Run stops while it watches a dead connection", "",
+		func(f *fixture) { f.stopsIn(reflector.PhaseWatching, f.source.Silence) }},
 	{"Run stops while backing off from a list", "", func(f *fixture) {
 		f.source.FailList(errors.New("no"))
 		f.stopsIn(reflector.PhaseBackingOff, nil)
@@ -82,7 +83,10 @@ var lifecycleCases = []suiteCase{
 				cancel()
 				return errors.New("the store is closed")
 			}
-			f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) { f.Errorf("traced: %v", err) }}
+			f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) {
+				f.Errorf("traced: %v",
+					err)
+			}}
 			r := f.impl.New(f.config)
 			time.AfterFunc(time.Second, func() { f.add("a") })
 			r.Run(ctx)
@@ -141,7 +145,8 @@ var lifecycleCases = []suiteCase{
 		assert.Equal(f, []string{"1"}, started)
 		require.Len(f, ended, 1)
 		assert.NoError(f, ended[0].Err, "the end of Run's context is no error of the watch")
-		assert.Equal(f, []reflector.WatchInfo{{ResourceVersion: "2", Events: 2, Lasted: 2 * time.Second}}, ended, "a watch with one change and one bookmark, ended by Run's context without an error")
+		assert.Equal(f, []reflector.WatchInfo{{ResourceVersion: "2", Events: 2, Lasted: 2 * time.Second}}, ended,
+			"a watch with one change and one bookmark, ended by Run's context without an error")
 	}},
 	{"the position does not move to a change that the store lacks because of a panic", "", func(f *fixture) {
 		for name, trace := range map[string]*reflector.Trace{
@@ -346,22 +351,24 @@ var resyncCases = []suiteCase{
 		assert.Equal(f, 6, f.store.Resynced())
 		assert.Greater(f, len(f.requests("list")), 14)
 	}},
-	{"a resync delayed for several periods happens once and then at the next multiple, without a burst", ResyncBeat, func(f *fixture) {
-		f.config.ResyncPeriod = 10 * time.Second
-		began := time.Now()
-		var at []time.Duration
-		f.store.OnCall = func(op string) error {
-			if op == "Resync" {
-				if at = append(at, time.Since(began)); len(at) == 1 {
-					time.Sleep(45 * time.Second) // a slow store: four and a half periods pass
+	{"a resync delayed for several periods happens once and then at the next multiple, without a burst", ResyncBeat,
+		func(f *fixture) {
+			f.config.ResyncPeriod = 10 * time.Second
+			began := time.Now()
+			var at []time.Duration
+			f.store.OnCall = func(op string) error {
+				if op == "Resync" {
+					if at = append(at, time.Since(began)); len(at) == 1 {
+						time.Sleep(45 * time.Second) // a slow store: four and a half periods pass
+					}
 				}
+				return nil
 			}
-			return nil
-		}
-		f.start()
-		f.pass(85 * time.Second)
-		assert.Equal(f, []time.Duration{10 * time.Second, 55 * time.Second, 60 * time.Second, 70 * time.Second, 80 * time.Second}, at)
-	}},
+			f.start()
+			f.pass(85 * time.Second)
+			assert.Equal(f, []time.Duration{10 * time.Second, 55 * time.Second, 60 * time.Second, 70 * time.Second,
+				80 * time.Second}, at)
+		}},
 	{"resyncs due during the first list are not made up for", ResyncBeat, func(f *fixture) {
 		f.config.ResyncPeriod = 10 * time.Second
 		began := time.Now()
@@ -452,8 +459,10 @@ func testLocks(t *testing.T, impl Implementation) {
 	eventually("Store.Bookmark")
 	eventually("Trace.Resync")
 	f.source.SendError(informertest.Expired("too old"))
-	for _, what := range []string{"Trace.Expired", "Trace.WatchEnded", "WatchErrorHandler", "Trace.BackOff", "Trace.StateChanged",
-		"Trace.PageListed", "Trace.Listed", "Trace.Event", "Trace.Bookmark", "ShouldResync", "Store.Replace", "Store.Resync"} {
+	for _, what := range []string{"Trace.Expired", "Trace.WatchEnded", "WatchErrorHandler", "Trace.BackOff",
+		"Trace.StateChanged",
+		"Trace.PageListed", "Trace.Listed", "Trace.Event", "Trace.Bookmark", "ShouldResync", "Store.Replace",
+		"Store.Resync"} {
 		eventually(what)
 	}
 }

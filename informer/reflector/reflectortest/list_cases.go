@@ -32,7 +32,8 @@ var listCases = []suiteCase{
 		}
 		f.start()
 		assert.Equal(f, []string{"100"}, f.store.Replaced(), "the store gets the version of the first page")
-		assert.Equal(f, []string{"100"}, f.asked("watch"), "a watch from the version of a later page misses the changes between the pages")
+		assert.Equal(f, []string{"100"}, f.asked("watch"),
+			"a watch from the version of a later page misses the changes between the pages")
 		assert.Equal(f, "100", f.LastSyncResourceVersion(), "the position is the version of the list")
 		assert.True(f, f.Snapshot().Synced, wantSynced)
 		assert.Equal(f, map[string]string{"a": "50", "b": "60", "c": "70"}, f.store.State())
@@ -59,7 +60,8 @@ var listCases = []suiteCase{
 		}
 		f.start()
 		f.pass(someTime)
-		assert.Equal(f, map[string]string{"b": "60", "c": "70"}, f.store.State(), "a page of the failed list is in the store")
+		assert.Equal(f, map[string]string{"b": "60", "c": "70"}, f.store.State(),
+			"a page of the failed list is in the store")
 	}},
 	{"pages are requested with the token and without a version", "", func(f *fixture) {
 		f.config.PageSize = 2
@@ -80,7 +82,8 @@ var listCases = []suiteCase{
 		assert.Equal(f, []string{"0", "", ""}, f.asked("list"))
 		assert.Equal(f, []reflector.PageInfo{{ResourceVersion: "6", Page: 1, Items: 2, More: true},
 			{ResourceVersion: "6", Page: 2, Items: 2, More: true}, {ResourceVersion: "6", Page: 3, Items: 1}}, pages)
-		assert.Equal(f, []reflector.ListInfo{{ResourceVersion: "6", Items: 5, Pages: 3, Duration: 3 * time.Second}}, lists, "Trace.Listed reports the whole list")
+		assert.Equal(f, []reflector.ListInfo{{ResourceVersion: "6", Items: 5, Pages: 3, Duration: 3 * time.Second}},
+			lists, "Trace.Listed reports the whole list")
 		for i, r := range f.requests("list") {
 			assert.EqualValues(f, 2, r.Options.Limit)
 			assert.Equal(f, i > 0, r.Options.Continue != "")
@@ -115,8 +118,10 @@ var listCases = []suiteCase{
 		var listed reflector.ListInfo
 		f.config.Trace = &reflector.Trace{Listed: func(l reflector.ListInfo) { listed = l }}
 		f.start()
-		assert.Equal(f, []string{"7"}, f.store.Replaced(), "want the store at the version of the list that it got, not of the page before")
-		assert.Equal(f, "7", listed.ResourceVersion, "want Trace.Listed to report the version of the list that the store got")
+		assert.Equal(f, []string{"7"}, f.store.Replaced(),
+			"want the store at the version of the list that it got, not of the page before")
+		assert.Equal(f, "7", listed.ResourceVersion,
+			"want Trace.Listed to report the version of the list that the store got")
 		assert.Equal(f, 1, listed.Pages, "want Trace.Listed to report one page, the whole list")
 	}},
 	{"a list without a resource version is complete, and the watch asks for the present state", "", func(f *fixture) {
@@ -264,7 +269,8 @@ var listCases = []suiteCase{
 		f.start()
 		assert.Zero(f, listed, "Trace.Listed reports only a list that the store has")
 		assert.False(f, f.Snapshot().Synced, "the store does not have the list")
-		assert.Empty(f, f.LastSyncResourceVersion(), "the position moves when the state is in the store, and not before")
+		assert.Empty(f, f.LastSyncResourceVersion(),
+			"the position moves when the state is in the store, and not before")
 		require.Len(f, f.errors, 1, "want the error of the store reported once")
 		var failed *reflector.StoreError
 		require.ErrorAs(f, f.errors[0], &failed)

@@ -70,7 +70,8 @@ func Run(t *testing.T, impl Implementation) {
 		name  string
 		cases []suiteCase
 	}{
-		{"List", listCases}, {"Watch", watchCases}, {"Failures", failureCases}, {"Resync", resyncCases}, {"Lifecycle", lifecycleCases},
+		{"List", listCases}, {"Watch", watchCases}, {"Failures", failureCases}, {"Resync", resyncCases},
+		{"Lifecycle", lifecycleCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.cases {
@@ -113,7 +114,8 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T, impl Implementation) *fixture {
-	f := &fixture{T: t, impl: impl, source: informertest.NewNamespaceSource(), store: NewMemory(t), panicked: make(chan string, 1)}
+	f := &fixture{T: t, impl: impl, source: informertest.NewNamespaceSource(), store: NewMemory(t),
+		panicked: make(chan string, 1)}
 	f.config = Config{
 		Name: "namespaces", ListerWatcher: f.source, Store: f.store, DisableWatchList: true,
 		KeyFunc: func(ns *api.Namespace) (string, error) { return ns.Name, nil },
@@ -277,7 +279,8 @@ func (s *patientSource) admit(verb string) {
 		s.at, s.requests = now, 0
 	}
 	if s.requests++; s.requests >= tooMany {
-		s.t.Errorf("want a back-off between requests, got %d requests at the same moment, the last a %s", s.requests, verb)
+		s.t.Errorf("want a back-off between requests, got %d requests at the same moment, the last a %s",
+			s.requests, verb)
 		runtime.Goexit()
 	}
 }

@@ -46,13 +46,15 @@ var watchCases = []suiteCase{
 		f.pass(0)
 		assert.Equal(f, map[string]string{"kept": "4", "new": "6"}, f.store.State(), "the store has the new object")
 		assert.Equal(f, "6", f.LastSyncResourceVersion(), "an addition moves the position")
-		assert.Equal(f, []string{"Replace", "Update", "Delete", "Add"}, calls, "MODIFIED is an Update, DELETED a Delete, ADDED an Add")
+		assert.Equal(f, []string{"Replace", "Update", "Delete", "Add"}, calls,
+			"MODIFIED is an Update, DELETED a Delete, ADDED an Add")
 		assert.Equal(f, []string{"3"}, f.store.Replaced(), "the store gets the version of the list")
 		assert.Equal(f, []string{"0"}, f.asked("list"), "the first list accepts any version in the server's cache")
 		assert.Equal(f, []string{"3"}, f.asked("watch"), "the watch begins at the version of the list")
 		shot := f.Snapshot()
 		assert.True(f, shot.Synced, wantSynced)
-		assert.Equal(f, []int{1, 1, 1, 3}, []int{shot.Rounds, shot.Lists, shot.Watches, shot.Events}, "rounds, list requests, watches, events")
+		assert.Equal(f, []int{1, 1, 1, 3}, []int{shot.Rounds, shot.Lists, shot.Watches, shot.Events},
+			"rounds, list requests, watches, events")
 	}},
 	{"the position moves when the change is in the store", "", func(f *fixture) {
 		positions := map[string]string{}
@@ -60,7 +62,8 @@ var watchCases = []suiteCase{
 		f.start()
 		f.add("a")
 		f.pass(0)
-		assert.Equal(f, "1", positions["Add"], "while the store adds the object, the position must still be the one before")
+		assert.Equal(f, "1", positions["Add"],
+			"while the store adds the object, the position must still be the one before")
 		assert.Equal(f, "2", f.LastSyncResourceVersion(), "the store has the object now")
 	}},
 	// kubernetes issues 87472 and 95897
@@ -74,8 +77,9 @@ var watchCases = []suiteCase{
 		assert.Equal(f, map[string]string{"in-between": "2"}, f.store.State())
 	}},
 	{"a watch that ends is reopened at its position", "", func(f *fixture) {
-		for name, end := range map[string]error{"normally": nil, "reset": syscall.ECONNRESET, "cut in the middle": io.ErrUnexpectedEOF,
-			"unintelligible": errors.New("unintelligible")} {
+		for name, end := range map[string]error{"normally": nil, "reset": syscall.ECONNRESET,
+			"cut in the middle": io.ErrUnexpectedEOF,
+			"unintelligible":    errors.New("unintelligible")} {
 			f.pass(someTime)
 			if f.Reflector == nil {
 				f.start()
@@ -143,7 +147,8 @@ var watchCases = []suiteCase{
 			again()
 			f.pass(59 * time.Second)
 			waiting := f.Snapshot()
-			assert.Equal(f, reflector.PhaseBackingOff.String(), waiting.Phase.String(), "%s: the server asks to wait for a minute", name)
+			assert.Equal(f, reflector.PhaseBackingOff.String(), waiting.Phase.String(),
+				"%s: the server asks to wait for a minute", name)
 			assert.Equal(f, time.Second, time.Until(waiting.NextAttempt), name)
 			f.pass(2 * time.Second)
 			assert.Equal(f, reflector.PhaseWatching, f.Snapshot().Phase, name)
@@ -166,7 +171,8 @@ var watchCases = []suiteCase{
 		f.start()
 		f.pass(20 * 10 * time.Minute)
 		watches := f.requests("watch")
-		require.GreaterOrEqual(f, len(watches), 20, "the server ends each watch at its time limit, and the next begins at once")
+		require.GreaterOrEqual(f, len(watches), 20,
+			"the server ends each watch at its time limit, and the next begins at once")
 		different := map[int64]bool{}
 		for _, w := range watches {
 			assert.GreaterOrEqual(f, w.Options.TimeoutSeconds, int64(shared.MinWatchTimeout.Seconds()))
@@ -202,7 +208,8 @@ var watchCases = []suiteCase{
 		assert.Zero(f, f.Snapshot().Events)
 		f.source.Cut(nil)
 		f.pass(0)
-		assert.Equal(f, []string{"2", "3"}, f.asked("watch"), "versions compacted before the bookmark are not requested")
+		assert.Equal(f, []string{"2", "3"}, f.asked("watch"),
+			"versions compacted before the bookmark are not requested")
 		assert.Equal(f, map[string]string{"a": "2"}, f.store.State())
 	}},
 	// Versions are the server's business: an aggregated server may count the changes of each object,

@@ -27,7 +27,8 @@ func ControllerRights(dryRun bool) []rbac.Right {
 	}, rbac.Right{
 		Rule: rbac.Rule{APIGroups: []string{"*"}, Resources: []string{"*"},
 			Verbs: []string{"list", "delete", "deletecollection"}},
-		Reason: "Delete everything in a namespace, of any type, custom ones included. Types without deletecollection are deleted one by one.",
+		Reason: "Delete everything in a namespace, of any type, custom ones included. Types without " +
+			"deletecollection are deleted one by one.",
 	})
 }
 
@@ -36,7 +37,8 @@ func ControllerRights(dryRun bool) []rbac.Right {
 func WhyRights() []rbac.Right {
 	return append([]rbac.Right{{
 		Rule: rbac.Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
-		Reason: "List what a namespace holds, of any type, and what may stop its deletion. This includes the content of Secrets: " +
+		Reason: "List what a namespace holds, of any type, and what may stop its deletion. This includes the " +
+			"content of Secrets: " +
 			"Kubernetes cannot grant their heads alone.",
 	}}, whyRightsBesideLists()...)
 }
@@ -63,14 +65,17 @@ func WhyRightsWithoutSecrets(groups []string) []rbac.Right {
 
 // coreTypes are the types of the core group that are listed, except secrets.
 var coreTypes = []string{
-	"configmaps", "endpoints", "events", "limitranges", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "pods",
+	"configmaps", "endpoints", "events", "limitranges", "namespaces", "nodes", "persistentvolumeclaims",
+	"persistentvolumes", "pods",
 	"podtemplates", "replicationcontrollers", "resourcequotas", "serviceaccounts", "services",
 }
 
 // builtInGroups are the other groups of Kubernetes.
 var builtInGroups = []string{
-	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "autoscaling", "batch", "coordination.k8s.io",
-	"discovery.k8s.io", "events.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "resource.k8s.io", "storage.k8s.io",
+	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "autoscaling", "batch",
+	"coordination.k8s.io",
+	"discovery.k8s.io", "events.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "resource.k8s.io",
+	"storage.k8s.io",
 }
 
 func whyRightsBesideLists() []rbac.Right {

@@ -93,7 +93,8 @@ func Look(ctx context.Context, client *restclient.Client, controller Controller)
 			return evidence, nil
 		}
 	}
-	return Evidence{How: "neither the pod nor the Lease of kube-controller-manager can be seen in " + systemNamespace}, nil
+	return Evidence{How: "neither the pod nor the Lease of kube-controller-manager can be seen in " +
+		systemNamespace}, nil
 }
 
 // looker reads from a server.
@@ -114,9 +115,11 @@ func (l looker) version(ctx context.Context) Evidence {
 	l.get(ctx, "/version", nil, &version)
 	switch {
 	case strings.HasSuffix(version.GitVersion, servedDemo) && l.Name != NamespaceController.Name:
-		return Evidence{Verdict: Absent, How: `the server is that of "lab demo", which runs a namespace controller and nothing else`}
+		return Evidence{Verdict: Absent,
+			How: `the server is that of "lab demo", which runs a namespace controller and nothing else`}
 	case strings.HasSuffix(version.GitVersion, servedDemo):
-		return Evidence{Present, `the server is that of "lab demo", which runs a namespace controller itself`, `use "lab serve", which runs none`}
+		return Evidence{Present, `the server is that of "lab demo", which runs a namespace controller itself`,
+			`use "lab serve", which runs none`}
 	case strings.HasSuffix(version.GitVersion, servedAlone):
 		return Evidence{Verdict: Absent, How: `the server is "lab serve", which has none`}
 	}
@@ -133,7 +136,8 @@ func (l looker) pods(ctx context.Context) Evidence {
 		switch name := systemNamespace + "/" + pod.Metadata.Name; {
 		case !pod.ready():
 		case pod.controls(l.Controller):
-			return Evidence{Present, fmt.Sprintf("kube-controller-manager in the pod %s runs its own, by its command line", name),
+			return Evidence{Present,
+				fmt.Sprintf("kube-controller-manager in the pod %s runs its own, by its command line", name),
 				"start it with --controllers=" + l.without(pod.controllers()) + whereToWrite}
 		default:
 			without = name
@@ -142,7 +146,8 @@ func (l looker) pods(ctx context.Context) Evidence {
 	if without == "" {
 		return Evidence{}
 	}
-	return Evidence{Verdict: Absent, How: fmt.Sprintf("kube-controller-manager in the pod %s runs without its own, by its command line", without)}
+	return Evidence{Verdict: Absent,
+		How: fmt.Sprintf("kube-controller-manager in the pod %s runs without its own, by its command line", without)}
 }
 
 // namespaces looks for a terminating namespace whose conditions another controller wrote.
@@ -163,8 +168,10 @@ func (l looker) namespaces(ctx context.Context) Evidence {
 		}
 		for _, entry := range entries {
 			if reportsDeletion(entry) && entry.Time != nil && now.Sub(entry.Time.Time) < recently {
-				return Evidence{Present, fmt.Sprintf("%s wrote the status of the namespace %s, which is being deleted, at %s",
-					entry.Manager, namespace.Name, entry.Time.UTC().Format(time.TimeOnly+" MST")), l.switchOff(entry.Manager)}
+				return Evidence{Present,
+					fmt.Sprintf("%s wrote the status of the namespace %s, which is being deleted, at %s",
+						entry.Manager, namespace.Name, entry.Time.UTC().Format(time.TimeOnly+" MST")),
+					l.switchOff(entry.Manager)}
 			}
 		}
 	}
@@ -199,8 +206,11 @@ func (l looker) lease(ctx context.Context) Evidence {
 	if expires.Before(now) {
 		return Evidence{}
 	}
-	return Evidence{Possible, fmt.Sprintf("kube-controller-manager is alive, its Lease %s/%s was renewed at %s, and nothing shows whether its %s is on",
-		systemNamespace, managerName, lease.RenewTime.UTC().Format(time.TimeOnly+" MST"), strings.ReplaceAll(l.Name, "-", " ")), l.switchOff(managerName)}
+	return Evidence{Possible,
+		fmt.Sprintf("kube-controller-manager is alive, its Lease %s/%s was renewed at %s, and nothing shows "+
+			"whether its %s is on",
+			systemNamespace, managerName, lease.RenewTime.UTC().Format(time.TimeOnly+" MST"),
+			strings.ReplaceAll(l.Name, "-", " ")), l.switchOff(managerName)}
 }
 
 // whereToWrite ends SwitchOff for a real cluster.

@@ -162,14 +162,16 @@ func TestWhatAClusterShows(t *testing.T) {
 	}
 	tests := []test{
 		{"nothing", func(c *trial) {}, cluster.Unknown, "neither the pod nor the Lease"},
-		{"nothing may be seen", func(c *trial) { c.forbidden = func(*http.Request) bool { return true } }, cluster.Unknown, "neither"},
+		{"nothing may be seen", func(c *trial) { c.forbidden = func(*http.Request) bool { return true } },
+			cluster.Unknown, "neither"},
 		{"lab serve", func(c *trial) { c.version = ""; c.lease("x") }, cluster.Absent, "lab serve"},
 		{"lab demo", func(c *trial) { c.version = "v1.36.3+orrery.demo" }, cluster.Present, "lab demo"},
 		{"a pod with all controllers", func(c *trial) {
 			c.manager("kube-controller-manager-m", "True", "kube-controller-manager", "--leader-elect=false")
 		}, cluster.Present, "in the pod kube-system/kube-controller-manager-m"},
 		{"a pod without", func(c *trial) {
-			c.manager("kube-controller-manager-m", "True", "kube-controller-manager", "--controllers=*,-namespace-controller")
+			c.manager("kube-controller-manager-m", "True", "kube-controller-manager",
+				"--controllers=*,-namespace-controller")
 			c.lease("m")
 		}, cluster.Absent, "without its own"},
 		{"one pod with and one without", func(c *trial) {
@@ -201,8 +203,10 @@ func TestWhatAClusterShows(t *testing.T) {
 			c.do("POST", "/api/v1/namespaces", object{"metadata": object{"name": "here"}})
 			c.report("here", "kube-controller-manager")
 		}, cluster.Unknown, ""},
-		{"a Lease", func(c *trial) { c.lease("m_1"); time.Sleep(10 * time.Second) }, cluster.Possible, "its Lease kube-system/kube-controller-manager was renewed at"},
-		{"a Lease that is not renewed", func(c *trial) { c.lease("m_1"); time.Sleep(20 * time.Second) }, cluster.Unknown, ""},
+		{"a Lease", func(c *trial) { c.lease("m_1"); time.Sleep(10 * time.Second) }, cluster.Possible,
+			"its Lease kube-system/kube-controller-manager was renewed at"},
+		{"a Lease that is not renewed", func(c *trial) { c.lease("m_1"); time.Sleep(20 * time.Second) },
+			cluster.Unknown, ""},
 		{"a Lease that was released", func(c *trial) { c.lease("") }, cluster.Unknown, ""},
 		{"a Lease, and pods may not be seen", func(c *trial) {
 			c.manager("m", "True", "kube-controller-manager")
@@ -214,12 +218,14 @@ func TestWhatAClusterShows(t *testing.T) {
 	// The evidence is the same for other controllers, except the status of namespaces.
 	all := func(c *trial) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-namespace") }
 	others := []test{
-		{"replica sets in lab demo", func(c *trial) { c.version = "v1.36.3+orrery.demo" }, cluster.Absent, "nothing else"},
+		{"replica sets in lab demo", func(c *trial) { c.version = "v1.36.3+orrery.demo" }, cluster.Absent,
+			"nothing else"},
 		{"replica sets, on", all, cluster.Present, "runs its own"},
 		{"replica sets, off", func(c *trial) {
 			c.manager("m", "True", "kube-controller-manager", "--controllers=*,-replicaset")
 		}, cluster.Absent, "without"},
-		{"replica sets and a Lease", func(c *trial) { c.lease("m_1") }, cluster.Possible, "whether its replicaset controller is on"},
+		{"replica sets and a Lease", func(c *trial) { c.lease("m_1") }, cluster.Possible,
+			"whether its replicaset controller is on"},
 		{"replica sets and nothing", func(*trial) {}, cluster.Unknown, ""},
 	}
 	for i, test := range slices.Concat(tests, others) {
@@ -274,14 +280,19 @@ func TestSwitchOffKeepsOtherControllers(t *testing.T) {
 		return func(c *trial) { c.manager("m", "True", append([]string{"kube-controller-manager"}, words...)...) }
 	}
 	for switchOff, prepare := range map[string]func(*trial){
-		"start it with --controllers=*,-namespace-controller":                                                                    pod(),
-		"start it with --controllers=*,bootstrapsigner,tokencleaner,-namespace-controller":                                       pod("--controllers=*,bootstrapsigner,tokencleaner"),
-		"start it with --controllers=deployment,-namespace-controller":                                                           pod("--controllers=namespace,deployment"),
-		"start k3s with --kube-controller-manager-arg=controllers=*,-namespace-controller":                                       func(c *trial) { c.terminating("a"); c.report("a", "k3s") },
-		"write --controllers=*,-namespace-controller into args/kube-controller-manager of microk8s":                              func(c *trial) { c.terminating("a"); c.report("a", "kubelite") },
+		"start it with --controllers=*,-namespace-controller":                              pod(),
+		"start it with --controllers=*,bootstrapsigner,tokencleaner,-namespace-controller": pod("--controllers=*,bootstrapsigner,tokencleaner"),
+		"start it with --controllers=deployment,-namespace-controller":                     pod("--controllers=namespace,deployment"),
+		"start k3s with --kube-controller-manager-arg=controllers=*,-namespace-controller": func(c *trial) { c.terminating("a"); c.report("a", "k3s") },
+		"write --controllers=*,-namespace-controller into " +
+			"args/kube-controller-manager of microk8s": func(c *trial) {
+			c.terminating("a")
+			c.report("a",
+				"kubelite")
+		},
 		`add -namespace-controller to the --controllers of kube-controller-manager, or "*,-namespace-controller" if it has none`: func(c *trial) { c.lease("m_1") },
-		`use "lab serve", which runs none`:                                                                                       func(c *trial) { c.version = "v1.36.3+orrery.demo" },
-		"":                                                                                                                       func(c *trial) { c.version = "" },
+		`use "lab serve", which runs none`: func(c *trial) { c.version = "v1.36.3+orrery.demo" },
+		"":                                 func(c *trial) { c.version = "" },
 	} {
 		evidence := look(t, prepare, cluster.NamespaceController)
 		advice := strings.TrimSuffix(evidence.SwitchOff, " (docs/operate/running.md says where)")

@@ -42,7 +42,8 @@ func ReadStatus(ctx context.Context, client *restclient.Client, leaseNamespace, 
 	}
 	r.Leader.Lease = leaseNamespace + "/" + leaseName
 	var lease api.Lease
-	path := "/apis/coordination.k8s.io/v1/namespaces/" + url.PathEscape(leaseNamespace) + "/leases/" + url.PathEscape(leaseName)
+	path := "/apis/coordination.k8s.io/v1/namespaces/" + url.PathEscape(leaseNamespace) + "/leases/" +
+		url.PathEscape(leaseName)
 	now, err := get(ctx, client, path, nil, &lease)
 	switch {
 	case api.IsNotFound(err):

@@ -144,7 +144,9 @@ func TestTheClusterSaysWhoLeads(t *testing.T) {
 		assert.Equal(t, want, report.Leader)
 
 		time.Sleep(time.Minute)
-		assert.Equal(t, []string{"no leader: a_1, the last holder of the Lease kube-system/orrery, has been silent for 1m10s"}, c.report().Problems)
+		assert.Equal(t,
+			[]string{"no leader: a_1, the last holder of the Lease kube-system/orrery, has been silent for 1m10s"},
+			c.report().Problems)
 
 		c.Must("PATCH", path+"/orrery", `{"spec":{"holderIdentity":null,"renewTime":"`+micro(time.Now())+`"}}`)
 		time.Sleep(5 * time.Second)

@@ -43,7 +43,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Host != "" && !g.knows(hostOf(r.Host)): // browsers always send a Host
 		http.Error(w, fmt.Sprintf("this server is not called %q: use %s", r.Host, g.names()), http.StatusForbidden)
 	case origin != "" && !sameOrigin(origin, r.Host):
-		http.Error(w, fmt.Sprintf("requests from pages of %q are refused: open it under the address of the server itself", origin), http.StatusForbidden)
+		http.Error(w,
+			fmt.Sprintf("requests from pages of %q are refused: open it under the address of the server itself",
+				origin), http.StatusForbidden)
 	default:
 		g.next.ServeHTTP(w, r)
 	}
@@ -60,7 +62,8 @@ func (g *guard) knows(host string) bool {
 	case err == nil:
 		return !ip.IsUnspecified()
 	default:
-		return !strings.Contains(host, ".") || strings.HasSuffix(host, ".svc") || strings.HasSuffix(host, ".cluster.local")
+		return !strings.Contains(host, ".") || strings.HasSuffix(host, ".svc") ||
+			strings.HasSuffix(host, ".cluster.local")
 	}
 }
 

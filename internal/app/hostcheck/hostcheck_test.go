@@ -13,7 +13,8 @@ import (
 // A page in a browser can have its own name point to 127.0.0.1. Its requests then reach what
 // listens there, and name the page's host.
 func TestOnlyRequestsThatNameThisHostPass(t *testing.T) {
-	loopback, given, anywhere := []string{"127.0.0.1:8081"}, []string{"192.0.2.7:8081", "build.example"}, []string{"0.0.0.0:8081"}
+	loopback, given, anywhere := []string{"127.0.0.1:8081"}, []string{"192.0.2.7:8081", "build.example"},
+		[]string{"0.0.0.0:8081"}
 	for _, c := range []struct {
 		served       []string
 		host, origin string
@@ -62,7 +63,8 @@ func TestOnlyRequestsThatNameThisHostPass(t *testing.T) {
 		{loopback, "", "null", 403}, // an origin without a host is not the origin of a request without one
 	} {
 		asked := false
-		handler := hostcheck.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }), c.served...)
+		handler := hostcheck.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }),
+			c.served...)
 		request := httptest.NewRequest("GET", "/", nil)
 		request.Host = c.host
 		if c.origin != "" {
@@ -78,7 +80,8 @@ func TestOnlyRequestsThatNameThisHostPass(t *testing.T) {
 func TestARefusalSaysWhatToDo(t *testing.T) {
 	handler := hostcheck.Guard(http.NotFoundHandler(), "192.0.2.7:8081")
 	for host, want := range map[string]string{
-		"evil.example:1": `this server is not called "evil.example:1": use localhost, a loopback address or 192.0.2.7` + "\n",
+		"evil.example:1": `this server is not called "evil.example:1": use localhost, a loopback address or 192.0.2.7` +
+			"\n",
 		"localhost:8081": `requests from pages of "https://evil.example" are refused: open it under the address of the server itself` + "\n",
 	} {
 		request := httptest.NewRequest("GET", "/", nil)

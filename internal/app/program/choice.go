@@ -115,7 +115,8 @@ func CompleteChoices(command *cobra.Command) {
 // Complete adds shell completion of these words to a flag. Text after a tab is the description of a
 // word.
 func Complete(command *cobra.Command, flag string, words ...string) {
-	cobra.CheckErr(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+	cobra.CheckErr(command.RegisterFlagCompletionFunc(flag,
+		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // CompleteList adds shell completion of the last entry to a flag that takes a list with commas.
@@ -142,6 +143,7 @@ func CompleteList(command *cobra.Command, flag string, next func(before []string
 // CompleteFiles adds completion of file names to these flags, and disables it for the others.
 func CompleteFiles(command *cobra.Command, flags ...string) {
 	for _, flag := range flags {
-		cobra.CheckErr(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)))
+		cobra.CheckErr(command.RegisterFlagCompletionFunc(flag,
+			cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)))
 	}
 }

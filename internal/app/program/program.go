@@ -61,7 +61,8 @@ func Run(root *cobra.Command, args []string, stdout, stderr io.Writer, explain f
 	root.SetErr(stderr)
 	Prepare(root)
 	called, err := root.ExecuteContextC(context.Background())
-	if failed := out.Err(); failed != nil && (err == nil || errors.Is(err, failed)) && !errors.Is(failed, syscall.EPIPE) {
+	if failed := out.Err(); failed != nil && (err == nil || errors.Is(err, failed)) &&
+		!errors.Is(failed, syscall.EPIPE) {
 		err = fmt.Errorf("the output cannot be written: %w", failed)
 	}
 	if err == nil {

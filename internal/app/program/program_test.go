@@ -20,15 +20,16 @@ import (
 func newRoot() *cobra.Command {
 	root := &cobra.Command{Use: "program", Short: "A program", Long: "A program for tests."}
 	var fail, interrupt bool
-	run := &cobra.Command{Use: "run", Short: "Run", Long: "Runs.", Args: program.NoArguments, RunE: func(*cobra.Command, []string) error {
-		switch {
-		case fail:
-			return fmt.Errorf("it failed with Bearer canary-0123456789")
-		case interrupt:
-			return fmt.Errorf("it was early: %w", program.ErrInterrupted)
-		}
-		return nil
-	}}
+	run := &cobra.Command{Use: "run", Short: "Run", Long: "Runs.", Args: program.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			switch {
+			case fail:
+				return fmt.Errorf("it failed with Bearer canary-0123456789")
+			case interrupt:
+				return fmt.Errorf("it was early: %w", program.ErrInterrupted)
+			}
+			return nil
+		}}
 	run.Flags().BoolVar(&fail, "fail", false, "fail")
 	run.Flags().BoolVar(&interrupt, "interrupt", false, "be interrupted")
 	var kind string
@@ -51,27 +52,43 @@ func newRoot() *cobra.Command {
 
 func TestUnknownCommandsGetOneSentence(t *testing.T) {
 	for want, args := range map[string][]string{
-		`unknown command "rn"; did you mean run? (see "program --help")`:                             {"rn"},
-		`unknown command "nosuch" (see "program --help")`:                                            {"nosuch"},
-		`unknown command "help-me" (see "program --help")`:                                           {"help", "help-me"},
-		`unknown command "grup"; did you mean run or group? (see "program --help")`:                  {"help", "grup"},
-		`unknown command "membr"; did you mean member? (see "program group --help")`:                 {"group", "membr"},
-		`unknown command "mem"; did you mean member? (see "program group --help")`:                   {"help", "group", "mem"},
-		`unexpected argument "now" (see "program run --help")`:                                       {"run", "now"},
-		`unexpected argument "more" (see "program run --help")`:                                      {"help", "run", "more"},
-		`unknown command "ksh"; did you mean bash or zsh or fish? (see "program completion --help")`: {"completion", "ksh"},
-		`unknown flag: --falil (see "program run --help")`:                                           {"run", "--falil"},
-		`unknown shorthand flag: 'x' in -x (see "program run --help")`:                               {"run", "-x"},
-		`--fail takes true or false, not "perhaps" (see "program run --help")`:                       {"run", "--fail=perhaps"},
-		`--number takes a whole number, not "ten"`:                                                   {"run", "--number", "ten"},
-		`--number takes a whole number within its range, not "99999999999999999999"`:                 {"run", "--number", "99999999999999999999"},
-		`-v takes a whole number, not "high"`:                                                        {"run", "-v", "high"},
-		`--rate takes a number, not "much"`:                                                          {"run", "--rate", "much"},
-		`--wait takes a duration with its unit, such as 500ms, 90s or 5m, not "5"`:                   {"run", "--wait", "5"},
-		`--names takes a list with commas, not "a\"b"`:                                               {"run", "--names", `a"b`},
-		`flag needs an argument: --number`:                                                           {"run", "--number"},
-		`invalid argument "three" for "-k, --kind" flag: there is no kind "three"; use one or other`: {"run", "-k", "three"},
-		`invalid argument "one,One" for "--kinds" flag: "one" is given twice`:                        {"run", "--kinds", "one,One"},
+		`unknown command "rn"; did you mean run? (see "program --help")`: {"rn"},
+		`unknown command "nosuch" (see "program --help")`:                {"nosuch"},
+		`unknown command "help-me" (see "program --help")`: {"help",
+			"help-me"},
+		`unknown command "grup"; did you mean run or group? (see "program --help")`: {"help", "grup"},
+		`unknown command "membr"; did you mean member? (see "program group --help")`: {"group",
+			"membr"},
+		`unknown command "mem"; did you mean member? (see "program group --help")`: {"help",
+			"group", "mem"},
+		`unexpected argument "now" (see "program run --help")`: {"run", "now"},
+		`unexpected argument "more" (see "program run --help")`: {"help", "run",
+			"more"},
+		`unknown command "ksh"; did you mean bash or zsh or fish? (see "program completion --help")`: {"completion",
+			"ksh"},
+		`unknown flag: --falil (see "program run --help")`: {"run",
+			"--falil"},
+		`unknown shorthand flag: 'x' in -x (see "program run --help")`: {"run", "-x"},
+		`--fail takes true or false, not "perhaps" (see "program run --help")`: {"run",
+			"--fail=perhaps"},
+		`--number takes a whole number, not "ten"`: {"run",
+			"--number", "ten"},
+		`--number takes a whole number within its range, not "99999999999999999999"`: {"run",
+			"--number", "99999999999999999999"},
+		`-v takes a whole number, not "high"`: {"run", "-v",
+			"high"},
+		`--rate takes a number, not "much"`: {"run", "--rate",
+			"much"},
+		`--wait takes a duration with its unit, such as 500ms, 90s or 5m, not "5"`: {"run",
+			"--wait", "5"},
+		`--names takes a list with commas, not "a\"b"`: {"run",
+			"--names", `a"b`},
+		`flag needs an argument: --number`: {"run",
+			"--number"},
+		`invalid argument "three" for "-k, --kind" flag: there is no kind "three"; use one or other`: {"run", "-k",
+			"three"},
+		`invalid argument "one,One" for "--kinds" flag: "one" is given twice`: {"run", "--kinds",
+			"one,One"},
 	} {
 		code, stdout, stderr := programtest.Call(t, newRoot(), error.Error, args...)
 		assert.Equal(t, 1, code, args)
@@ -100,7 +117,8 @@ func TestHelpIsPrinted(t *testing.T) {
 
 // Descriptions stand beside short flags and below long ones, and take the whole width.
 func TestTheHelpOfFlags(t *testing.T) {
-	const description = "a description that is long enough to need more than one line of eighty columns, wherever it begins"
+	const description = "a description that is long enough to need more than one line of eighty columns, " +
+		"wherever it begins"
 	help := func(flag string) string {
 		root := newRoot()
 		run, _, err := root.Find([]string{"run"})
@@ -146,7 +164,8 @@ func TestCompletion(t *testing.T) {
 	assert.Equal(t, []string{"one", "other", "all"}, programtest.Complete(t, newRoot(), "run", "--kinds", ""))
 	assert.Equal(t, []string{"one,other"}, programtest.Complete(t, newRoot(), "run", "--kinds", "one,"))
 	assert.Equal(t, []string{"run"}, programtest.Complete(t, newRoot(), "ru"))
-	for flag, directive := range map[string]string{"--file": ":0\n", "--kind": ":4\n", "--kinds": ":6\n"} { // file names by the shell; no files; no files and no space
+	// file names by the shell; no files; no files and no space
+	for flag, directive := range map[string]string{"--file": ":0\n", "--kind": ":4\n", "--kinds": ":6\n"} {
 		_, stdout, _ := programtest.Call(t, newRoot(), error.Error, cobra.ShellCompRequestCmd, "run", flag, "x")
 		assert.True(t, strings.HasSuffix(stdout, directive), "%s: %q", flag, stdout)
 	}
@@ -176,7 +195,8 @@ func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
 	defer full.Close()
-	for _, args := range [][]string{{"--help"}, {"help", "run"}, {"run", "-h"}, {}, {"group"}, {"--version"}, {"version"}, {"completion", "bash"}, {"completion", "zsh"}} {
+	for _, args := range [][]string{{"--help"}, {"help", "run"}, {"run", "-h"}, {}, {"group"}, {"--version"},
+		{"version"}, {"completion", "bash"}, {"completion", "zsh"}} {
 		var stderr strings.Builder
 		assert.Equal(t, 1, program.Run(newRoot(), args, full, &stderr, error.Error), args)
 		assert.Contains(t, stderr.String(), "no space left on device", args)

@@ -18,7 +18,8 @@ func TestBuiltVersion(t *testing.T) {
 
 func TestVersionSaysWhatItWasBuiltFrom(t *testing.T) {
 	info := newVersionInfo(&debug.BuildInfo{Settings: []debug.BuildSetting{
-		{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.time", Value: "2026-01-02T03:04:05Z"}, {Key: "vcs.modified", Value: "true"},
+		{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.time", Value: "2026-01-02T03:04:05Z"},
+		{Key: "vcs.modified", Value: "true"},
 	}})
 	assert.Equal(t, "0123456789abcdef0123", info.Commit)
 	assert.Equal(t, "2026-01-02T03:04:05Z", info.Date)

@@ -76,8 +76,10 @@ func TestFaultsAreOrderedAtTheDebugEndpoint(t *testing.T) {
 		p.must(404, "DELETE", "/debug/orrery/faults/"+list.Active[0].ID, "")
 		p.must(200, "GET", "/api/v1/namespaces", "")
 		assert.Contains(t, p.must(400, "POST", "/debug/orrery/faults", "unavailble").message(t), "unavailable")
-		assert.True(t, strings.HasPrefix(p.must(200, "GET", "/debug/orrery/faults", "").body, "{\n  \"active\": [],\n"), "indented, with the active faults first")
-		assert.True(t, strings.HasPrefix(p.must(200, "GET", "/debug/orrery/faults?pretty=false", "").body, `{"active":[],`))
+		assert.True(t, strings.HasPrefix(p.must(200, "GET", "/debug/orrery/faults", "").body, "{\n  \"active\": [],\n"),
+			"indented, with the active faults first")
+		assert.True(t, strings.HasPrefix(p.must(200, "GET", "/debug/orrery/faults?pretty=false", "").body,
+			`{"active":[],`))
 	})
 }
 
@@ -86,7 +88,8 @@ func TestFaultsStrike(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.configMap("a")
 		change := func() answer {
-			return p.do("PATCH", configMaps+"/a", `{"data":{"t":"`+time.Now().String()+`"}}`, "Content-Type", "application/merge-patch+json")
+			return p.do("PATCH", configMaps+"/a", `{"data":{"t":"`+time.Now().String()+`"}}`, "Content-Type",
+				"application/merge-patch+json")
 		}
 		get := func() answer { return p.do("GET", configMaps+"/a?resourceVersion=0", "") }
 		for fault, check := range map[string]func(){
@@ -153,7 +156,8 @@ func TestTheTraceReportsRequests(t *testing.T) {
 	var results []apiserver.RequestResult
 	bubble(t, func(t *testing.T, p *piped) {
 		p.must(200, "GET", "/api/v1/namespaces?limit=1", "", "User-Agent", "me")
-		assert.Equal(t, []apiserver.RequestInfo{{Method: "GET", URI: "/api/v1/namespaces?limit=1", Verb: "list", User: "kubernetes-admin", UserAgent: "me"}}, begun)
+		assert.Equal(t, []apiserver.RequestInfo{{Method: "GET", URI: "/api/v1/namespaces?limit=1", Verb: "list",
+			User: "kubernetes-admin", UserAgent: "me"}}, begun)
 		assert.Equal(t, begun, done)
 		assert.Equal(t, 200, results[0].Code)
 		assert.Positive(t, results[0].Bytes)
@@ -183,10 +187,12 @@ func TestImpersonation(t *testing.T) {
 		whoami := func(headers ...string) string {
 			return p.must(201, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}", headers...).body
 		}
-		assert.Contains(t, whoami(), `"userInfo":{"groups":["system:masters","system:authenticated"],"username":"kubernetes-admin"}`)
+		assert.Contains(t, whoami(),
+			`"userInfo":{"groups":["system:masters","system:authenticated"],"username":"kubernetes-admin"}`)
 		assert.Contains(t, whoami("Impersonate-User", "ann", "Impersonate-Group", "devs", "Impersonate-Uid", "9"),
 			`"userInfo":{"groups":["devs","system:authenticated"],"uid":"9","username":"ann"}`)
-		assert.Contains(t, whoami("Impersonate-User", "system:serviceaccount:shop:web"), `"groups":["system:serviceaccounts","system:serviceaccounts:shop","system:authenticated"]`)
+		assert.Contains(t, whoami("Impersonate-User", "system:serviceaccount:shop:web"),
+			`"groups":["system:serviceaccounts","system:serviceaccounts:shop","system:authenticated"]`)
 		assert.Contains(t, whoami("Impersonate-User", "system:serviceaccount:shop:web", "Impersonate-Group", "devs"),
 			`"groups":["devs","system:authenticated"]`, "groups that are given replace those of a service account")
 		p.must(400, "GET", "/api", "", "Impersonate-Group", "devs")
@@ -202,16 +208,21 @@ func TestReviews(t *testing.T) {
 		mayI := func(kind, spec string) string {
 			return p.must(201, "POST", reviews+kind, `{"spec":`+spec+`}`).body
 		}
-		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"resourceAttributes":{"verb":"get","resource":"secrets"}}`), `"status":{"allowed":true}`)
-		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"nonResourceAttributes":{"verb":"get","path":"/x"}}`), `"status":{"allowed":true}`)
-		forbidden := mayI("subjectaccessreviews", `{"user":"joe","resourceAttributes":{"verb":"list","resource":"secrets","namespace":"shop"}}`)
+		assert.Contains(t, mayI("selfsubjectaccessreviews",
+			`{"resourceAttributes":{"verb":"get","resource":"secrets"}}`), `"status":{"allowed":true}`)
+		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"nonResourceAttributes":{"verb":"get","path":"/x"}}`),
+			`"status":{"allowed":true}`)
+		forbidden := mayI("subjectaccessreviews",
+			`{"user":"joe","resourceAttributes":{"verb":"list","resource":"secrets","namespace":"shop"}}`)
 		assert.Contains(t, forbidden, `"allowed":false`)
 		assert.Contains(t, forbidden, `User \"joe\" cannot list resource \"secrets\"`)
 		incomplete := mayI("selfsubjectrulesreviews", `{"namespace":"shop"}`)
 		assert.Contains(t, incomplete, `"incomplete":true`)
 		assert.Contains(t, incomplete, `"resourceRules":[]`, "a rule that says everything would be wrong")
-		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"resourceAttributes":{"verb":"list","group":"*","resource":"*"}}`), `"allowed":false`)
-		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"resourceAttributes":{"verb":"get","group":"*","resource":"*"}}`), `"allowed":true`)
+		assert.Contains(t, mayI("selfsubjectaccessreviews",
+			`{"resourceAttributes":{"verb":"list","group":"*","resource":"*"}}`), `"allowed":false`)
+		assert.Contains(t, mayI("selfsubjectaccessreviews",
+			`{"resourceAttributes":{"verb":"get","group":"*","resource":"*"}}`), `"allowed":true`)
 		assert.Zero(t, p.server.Faults().List()[0].Hits, "a question is no request")
 		const unused = "Roles are stored and not evaluated"
 		assert.Contains(t, mayI("subjectaccessreviews",
@@ -226,7 +237,8 @@ func TestReviews(t *testing.T) {
 		assert.Contains(t, rules, `"evaluationError":"`+unused)
 		assert.NotContains(t, mayI("selfsubjectrulesreviews", `{"namespace":"shop"}`), unused)
 		local := "/apis/authorization.k8s.io/v1/namespaces/shop/localsubjectaccessreviews"
-		p.must(201, "POST", local, `{"spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods","namespace":"shop"}}}`)
+		p.must(201, "POST", local,
+			`{"spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods","namespace":"shop"}}}`)
 		p.must(404, "POST", reviews+"localsubjectaccessreviews", `{}`)
 	})
 }

@@ -53,6 +53,7 @@ func TestCachesOfDocuments(t *testing.T) {
 			assert.Empty(t, again.body)
 			assert.Equal(t, etag, again.header.Get("Etag"))
 		}
-		assert.Equal(t, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", p.do("GET", "/api?pretty", "", "Accept", aggregated).header.Get("Content-Type"))
+		assert.Equal(t, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+			p.do("GET", "/api?pretty", "", "Accept", aggregated).header.Get("Content-Type"))
 	})
 }

@@ -140,7 +140,8 @@ func (h heads) Delete(ctx context.Context, name string, opts api.DeleteOptions) 
 	return err
 }
 
-func (h heads) Patch(ctx context.Context, name string, kind api.PatchType, body []byte, _ api.UpdateOptions, _ ...string) (*api.PartialObjectMetadata, error) {
+func (h heads) Patch(ctx context.Context, name string, kind api.PatchType, body []byte, _ api.UpdateOptions,
+	_ ...string) (*api.PartialObjectMetadata, error) {
 	if err := h.mayWrite(); err != nil {
 		return nil, err
 	}
@@ -212,7 +213,8 @@ func (w *headWatcher) Next() (api.WatchEvent[*api.PartialObjectMetadata], error)
 	event := w.ready[0]
 	w.ready = w.ready[1:]
 	next := api.WatchEvent[*api.PartialObjectMetadata]{
-		Type: event.Type, ResourceVersion: strconv.FormatUint(event.Version, 10), InitialEventsEnd: event.InitialEventsEnd,
+		Type: event.Type, ResourceVersion: strconv.FormatUint(event.Version, 10),
+		InitialEventsEnd: event.InitialEventsEnd,
 	}
 	if event.Object != nil {
 		next.Object = headOf(w.definition, event.Object)

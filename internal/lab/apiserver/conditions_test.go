@@ -53,11 +53,13 @@ func TestFaultsDependOnObjects(t *testing.T) {
 
 		p.must(200, "DELETE", configMaps+"/a?dryRun=All", "")
 		p.must(201, "POST", webhookConfigurations, `{"metadata":{"name":"policy"}}`)
-		assert.Contains(t, p.must(500, "DELETE", configMaps+"/a", "").message(t), `failed calling webhook "deny.policy.io": `)
+		assert.Contains(t, p.must(500, "DELETE", configMaps+"/a", "").message(t),
+			`failed calling webhook "deny.policy.io": `)
 		p.must(200, "DELETE", webhookConfigurations+"/policy", "")
 
 		assert.Equal(t, 403, patch())
-		p.must(201, "POST", endpointSlices, `{"metadata":{"name":"d","labels":{"kubernetes.io/service-name":"deny"}},"addressType":"IPv4",
+		p.must(201, "POST", endpointSlices,
+			`{"metadata":{"name":"d","labels":{"kubernetes.io/service-name":"deny"}},"addressType":"IPv4",
 			"endpoints":[{"addresses":["10.0.0.1"]}],"ports":[{"port":443}]}`)
 		assert.Equal(t, 200, patch())
 
@@ -85,8 +87,9 @@ func TestFaultsOfStoredConfigurations(t *testing.T) {
 			"rules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["DELETE"],"resources":["configmaps"]}]}]}`)
 		refused := func() {
 			t.Helper()
-			assert.Equal(t, `Internal error occurred: failed calling webhook "deny.policy.io": failed to call webhook: `+
-				`Post "https://deny.default.svc:443/?timeout=10s": service "deny" not found`,
+			assert.Equal(t,
+				`Internal error occurred: failed calling webhook "deny.policy.io": failed to call webhook: `+
+					`Post "https://deny.default.svc:443/?timeout=10s": service "deny" not found`,
 				p.must(500, "DELETE", configMaps+"/a", "").message(t))
 		}
 		refused()
@@ -133,7 +136,8 @@ func TestAPolicyInForce(t *testing.T) {
 		p.must(201, "POST", group+"validatingadmissionpolicybindings", `{"metadata":{"name":"keep-all"},"spec":{
 			"policyName":"keep","validationActions":["Deny"]}}`)
 		p.must(200, "DELETE", configMaps+"/a?dryRun=All", "")
-		p.must(201, "POST", group+"validatingadmissionpolicies", `{"metadata":{"name":"keep"},"spec":{"matchConstraints":{"resourceRules":[
+		p.must(201, "POST", group+"validatingadmissionpolicies",
+			`{"metadata":{"name":"keep"},"spec":{"matchConstraints":{"resourceRules":[
 			{"apiGroups":[""],"apiVersions":["v1"],"operations":["DELETE"],"resources":["configmaps"]}]},
 			"validations":[{"expression":"true"}]}}`)
 		assert.Equal(t, `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'keep' with binding 'keep-all' `+
@@ -171,7 +175,8 @@ func TestAnAPIServiceOfAnotherServer(t *testing.T) {
 			"endpoints":[{"addresses":["10.0.0.9"],"conditions":{"ready":false}}],
 			"ports":[{"name":"https","port":6443}]}`)
 		unavailable(missing)
-		p.must(200, "PATCH", endpointSlices+"/m", `{"endpoints":[{"addresses":["10.0.0.9"],"conditions":{"ready":true}}]}`,
+		p.must(200, "PATCH", endpointSlices+"/m",
+			`{"endpoints":[{"addresses":["10.0.0.9"],"conditions":{"ready":true}}]}`,
 			"Content-Type", mergePatch)
 		unavailable(`False FailedDiscoveryCheck: this server makes no requests to other servers; ` +
 			`the fault broken-group plays one`)

@@ -13,7 +13,8 @@ import (
 
 // readObject reads the object in the body of a create or update, validates its fields as the client
 // asks, and returns it with kind and apiVersion.
-func (x *exchange) readObject(want api.GroupVersionKind, t *resources.Type, custom bool, validation fieldValidation) (*api.Unstructured, error) {
+func (x *exchange) readObject(want api.GroupVersionKind, t *resources.Type, custom bool,
+	validation fieldValidation) (*api.Unstructured, error) {
 	object, err := x.readDocument(want.Kind)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,8 @@ func (x *exchange) serveDelete(t registry.Target, r representation) error {
 	if err != nil {
 		return err
 	}
-	last, gone, err := x.server.registry.Delete(x.r.Context(), t, options, x.writeOptions(writeParameters{dryRun: options.DryRun}))
+	last, gone, err := x.server.registry.Delete(x.r.Context(), t, options,
+		x.writeOptions(writeParameters{dryRun: options.DryRun}))
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,8 @@ func (x *exchange) serveDeleteCollection(t registry.Target, r representation) er
 	if err != nil {
 		return err
 	}
-	page, err := x.server.registry.DeleteCollection(x.r.Context(), t, options, selection, x.writeOptions(writeParameters{dryRun: options.DryRun}))
+	page, err := x.server.registry.DeleteCollection(x.r.Context(), t, options, selection,
+		x.writeOptions(writeParameters{dryRun: options.DryRun}))
 	if err != nil {
 		return err
 	}

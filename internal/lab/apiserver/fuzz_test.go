@@ -17,17 +17,24 @@ import (
 func FuzzRequest(f *testing.F) {
 	for _, seed := range [][5]string{
 		{"GET", "/api/v1/namespaces", "", "", ""},
-		{"GET", "/api/v1/namespaces?watch=1&timeoutSeconds=1&resourceVersion=0", "application/json;as=Table;g=meta.k8s.io;v=v1", "", ""},
+		{"GET", "/api/v1/namespaces?watch=1&timeoutSeconds=1&resourceVersion=0",
+			"application/json;as=Table;g=meta.k8s.io;v=v1", "", ""},
 		{"POST", "/api/v1/namespaces/default/configmaps?fieldValidation=Strict&dryRun=All", "",
 			"application/json", `{"metadata":{"name":"a"},"data":{"k":"v"}}`},
-		{"POST", "/api/v1/namespaces", "*/*", "application/vnd.kubernetes.protobuf", "k8s\x00\n\x0f\n\x02v1\x12\tNamespace\x12\x05\n\x03\n\x01a"},
-		{"PATCH", "/api/v1/namespaces/default?dryRun=All", "", "application/json-patch+json", `[{"op":"add","path":"/metadata/labels/a","value":"b"}]`},
-		{"PATCH", "/api/v1/namespaces/default?dryRun=All", "", "application/strategic-merge-patch+json", `{"metadata":{"labels":{"a":null}}}`},
-		{"PUT", "/api/v1/namespaces/default/finalize?dryRun=All", "", "application/json", `{"metadata":{"name":"default"}}`},
-		{"DELETE", "/api/v1/namespaces/default/configmaps?labelSelector=a+in+(b)&dryRun=All", "", "application/json", `{"propagationPolicy":"Orphan"}`},
+		{"POST", "/api/v1/namespaces", "*/*", "application/vnd.kubernetes.protobuf",
+			"k8s\x00\n\x0f\n\x02v1\x12\tNamespace\x12\x05\n\x03\n\x01a"},
+		{"PATCH", "/api/v1/namespaces/default?dryRun=All", "", "application/json-patch+json",
+			`[{"op":"add","path":"/metadata/labels/a","value":"b"}]`},
+		{"PATCH", "/api/v1/namespaces/default?dryRun=All", "", "application/strategic-merge-patch+json",
+			`{"metadata":{"labels":{"a":null}}}`},
+		{"PUT", "/api/v1/namespaces/default/finalize?dryRun=All", "", "application/json",
+			`{"metadata":{"name":"default"}}`},
+		{"DELETE", "/api/v1/namespaces/default/configmaps?labelSelector=a+in+(b)&dryRun=All", "", "application/json",
+			`{"propagationPolicy":"Orphan"}`},
 		{"GET", "/apis?x=%zz", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", "", ""},
 		{"GET", "/openapi/v3/apis/apps/v1?hash=x", "text/html;q=0.1,*/*;q=2", "", ""},
-		{"POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", "application/json", `{"spec":{"resourceAttributes":{"verb":"get"}}}`},
+		{"POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", "application/json",
+			`{"spec":{"resourceAttributes":{"verb":"get"}}}`},
 		{"GET", "/api/v1/watch/namespaces/default/pods/a?timeoutSeconds=1", "", "", ""},
 		{"GET", "/api/v1/namespaces?limit=1&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEifQ", "", "", ""},
 		{"GET", "//api/v1/../v1/namespaces/%2e%2e/pods", "", "", ""},
@@ -92,7 +99,8 @@ func checkAnswer(t *testing.T, answer *httptest.ResponseRecorder) {
 			Kind, Status, Message string
 			Code                  int
 		}
-		if err := json.Unmarshal([]byte(body), &status); err != nil || status.Kind != "Status" || status.Code != answer.Code || status.Message == "" {
+		if err := json.Unmarshal([]byte(body), &status); err != nil || status.Kind != "Status" ||
+			status.Code != answer.Code || status.Message == "" {
 			t.Fatalf("%d %s", answer.Code, body)
 		}
 	default:

@@ -55,7 +55,8 @@ type answer struct {
 // do sends a request. Headers are pairs of name and value.
 func (p *piped) do(method, path, body string, headers ...string) answer {
 	p.t.Helper()
-	request, err := http.NewRequestWithContext(p.t.Context(), method, "http://apiserver.test"+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(p.t.Context(), method, "http://apiserver.test"+path,
+		strings.NewReader(body))
 	require.NoError(p.t, err)
 	if body != "" {
 		request.Header.Set("Content-Type", "application/json")

@@ -21,7 +21,8 @@ func TestProtobuf(t *testing.T) {
 		name := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "a")
 		raw := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), name)
 		send := func(code int, body string) answer {
-			return p.must(code, "POST", configMaps, body, "Content-Type", "application/vnd.kubernetes.protobuf", "Accept", "application/vnd.kubernetes.protobuf,application/json")
+			return p.must(code, "POST", configMaps, body, "Content-Type", "application/vnd.kubernetes.protobuf",
+				"Accept", "application/vnd.kubernetes.protobuf,application/json")
 		}
 		assert.Contains(t, send(201, object("ConfigMap", "v1", raw)).body, `"name":"a"`)
 		unknown := send(400, object("Unknown", "v1", raw)).message(t)
@@ -29,6 +30,7 @@ func TestProtobuf(t *testing.T) {
 		assert.Contains(t, send(400, object("Pod", "v1", nil)).message(t), "the document is of v1 Pod")
 		send(400, object("ConfigMap", "v1", []byte{0xff}))
 		grace := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 0)
-		p.must(200, "DELETE", configMaps+"/a", object("DeleteOptions", "v1", grace), "Content-Type", "application/vnd.kubernetes.protobuf")
+		p.must(200, "DELETE", configMaps+"/a", object("DeleteOptions", "v1", grace), "Content-Type",
+			"application/vnd.kubernetes.protobuf")
 	})
 }

@@ -85,7 +85,8 @@ func TestHTTP2AndClientCertificates(t *testing.T) {
 	require.True(t, roots.AppendCertsFromPEM(server.CertificateAuthority()))
 	token := ""
 	ask := func(certificates ...tls.Certificate) (*http.Response, string) {
-		transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: certificates, ServerName: "kubernetes"}}
+		transport := &http.Transport{ForceAttemptHTTP2: true,
+			TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: certificates, ServerName: "kubernetes"}}
 		defer transport.CloseIdleConnections()
 		client := http.Client{Transport: transport}
 		const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
@@ -138,7 +139,9 @@ func TestStopAbortsRequestsThatDoNotEnd(t *testing.T) {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(server.URL(), "http://"))
 	require.NoError(t, err)
 	defer conn.Close()
-	_, err = io.WriteString(conn, "POST "+configMaps+" HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n")
+	_, err = io.WriteString(conn,
+		"POST "+configMaps+" HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Type: "+
+			"application/json\r\nContent-Length: 100\r\n\r\n")
 	require.NoError(t, err)
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	require.NoError(t, err)

@@ -28,7 +28,8 @@ func (x *exchange) serveList(t registry.Target, r representation) error {
 // hundred thousand objects need a buffer of a few kilobytes.
 func (x *exchange) sendPage(r representation, page *registry.Page) error {
 	metadata := api.ListMeta{
-		ResourceVersion: strconv.FormatUint(page.Version, 10), Continue: page.Continue, RemainingItemCount: page.Remaining,
+		ResourceVersion: strconv.FormatUint(page.Version, 10), Continue: page.Continue,
+		RemainingItemCount: page.Remaining,
 	}
 	switch {
 	case r.form.As == asMetadata:

@@ -40,7 +40,8 @@ func TestManagedFields(t *testing.T) {
 		const finalizer = `"f:metadata":{"f:finalizers":{"v:\"a.b/c\"":{}}}`
 		assert.Equal(t, []string{`kubectl v1  {"f:data":{"f:k":{},"f:l":{}},` + finalizer + `}`}, created.managers(t))
 		time.Sleep(time.Second)
-		patched := p.must(200, "PATCH", configMaps+"/a?fieldManager=robot", `{"data":{"k":"2","l":null}}`, "Content-Type", merge)
+		patched := p.must(200, "PATCH", configMaps+"/a?fieldManager=robot", `{"data":{"k":"2","l":null}}`,
+			"Content-Type", merge)
 		two := []string{`kubectl v1  {` + finalizer + `}`, `robot v1  {"f:data":{"f:k":{}}}`}
 		assert.Equal(t, two, patched.managers(t), "the changed field has a new owner, and the removed one has none")
 

@@ -56,7 +56,8 @@ func isPretty(r *http.Request) bool {
 		return flag(query, "pretty")
 	}
 	userAgent := r.UserAgent()
-	return strings.HasPrefix(userAgent, "curl") || strings.HasPrefix(userAgent, "Wget") || strings.HasPrefix(userAgent, "Mozilla/5.0")
+	return strings.HasPrefix(userAgent, "curl") || strings.HasPrefix(userAgent, "Wget") ||
+		strings.HasPrefix(userAgent, "Mozilla/5.0")
 }
 
 // answerForm is the form of an answer.

@@ -70,7 +70,8 @@ func (s *Server) startWorkers() {
 	})
 	if !s.config.NoKubelet {
 		nodes := kubelet.New(kubelet.Config{
-			Registry: s.registry, Catalog: s.catalog, Nodes: s.config.Nodes, Lost: s.faults.NodeLost, Stays: s.faults.PodStays,
+			Registry: s.registry, Catalog: s.catalog, Nodes: s.config.Nodes, Lost: s.faults.NodeLost,
+			Stays: s.faults.PodStays,
 		})
 		s.background.Go(func() { nodes.Run(ctx) })
 	}

@@ -38,7 +38,8 @@ func (x *exchange) serveOpenAPI() error {
 
 // openAPIV2Protobuf are the media types of the OpenAPI v2 document. kubectl apply requests them and
 // fails without an answer, but looks in the v3 documents first, which have every kind.
-var openAPIV2Protobuf = []string{"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"}
+var openAPIV2Protobuf = []string{"application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+	"application/com.github.proto-openapi.spec.v2.v1.0+protobuf"}
 
 // wantsProtobuf reports whether a client prefers protobuf.
 func wantsProtobuf(header http.Header) bool {

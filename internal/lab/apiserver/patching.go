@@ -45,7 +45,8 @@ func (x *exchange) patchType(def *resources.Definition) (api.PatchType, error) {
 }
 
 // change returns the function that applies a patch. It is called again after a conflict.
-func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []byte, parameters writeParameters) func(*api.Unstructured) (*api.Unstructured, error) {
+func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []byte,
+	parameters writeParameters) func(*api.Unstructured) (*api.Unstructured, error) {
 	merged := def.Type
 	if def.Custom { // they have no strategic merge patch
 		merged = nil

@@ -70,7 +70,8 @@ func (x *exchange) reviewAccess(user string, groups []string, question *api.Unst
 	case isOther:
 		asked.Verb, asked.Path = text(other, "verb"), text(other, "path")
 	default:
-		asked.Verb, asked.Group, asked.Version = text(resource, "verb"), text(resource, "group"), text(resource, "version")
+		asked.Verb, asked.Group, asked.Version = text(resource, "verb"), text(resource, "group"),
+			text(resource, "version")
 		asked.Resource, asked.Subresource = text(resource, "resource"), text(resource, "subresource")
 		asked.Namespace, asked.Name = text(resource, "namespace"), text(resource, "name")
 	}
@@ -103,7 +104,8 @@ func (x *exchange) reviewRules(question *api.Unstructured) (map[string]any, erro
 	}
 	everything := []string{"*"}
 	status := map[string]any{
-		"resourceRules":    []any{map[string]any{"verbs": everything, "apiGroups": everything, "resources": everything}},
+		"resourceRules": []any{map[string]any{"verbs": everything, "apiGroups": everything,
+			"resources": everything}},
 		"nonResourceRules": []any{map[string]any{"verbs": everything, "nonResourceURLs": everything}},
 		"incomplete":       false,
 	}
@@ -163,7 +165,8 @@ func (x *exchange) serveToken(t registry.Target) error {
 		"metadata": map[string]any{
 			"name": t.Name, "namespace": t.Namespace, "uid": account.UID, "creationTimestamp": now.Format(time.RFC3339),
 		},
-		"spec":   map[string]any{"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": request.Nested("spec", "boundObjectRef")},
+		"spec": map[string]any{"audiences": audiences, "expirationSeconds": seconds,
+			"boundObjectRef": request.Nested("spec", "boundObjectRef")},
 		"status": map[string]any{"token": token, "expirationTimestamp": expires.Format(time.RFC3339)},
 	})
 }

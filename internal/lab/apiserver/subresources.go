@@ -11,7 +11,8 @@ import (
 
 // serveEviction answers an eviction. Without disruption budgets it is a delete.
 func (x *exchange) serveEviction(t registry.Target) error {
-	eviction, parameters, err := x.readPosted(api.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}, nil)
+	eviction, parameters, err := x.readPosted(api.GroupVersionKind{Group: "policy", Version: "v1",
+		Kind: "Eviction"}, nil)
 	if err != nil {
 		return err
 	}
@@ -27,7 +28,8 @@ func (x *exchange) serveEviction(t registry.Target) error {
 		options.DryRun = options.DryRun || parameters.dryRun
 	}
 	t.Subresource = ""
-	if _, _, err := x.server.registry.Delete(x.r.Context(), t, options, registry.WriteOptions{DryRun: options.DryRun, User: x.user.Name}); err != nil {
+	if _, _, err := x.server.registry.Delete(x.r.Context(), t, options,
+		registry.WriteOptions{DryRun: options.DryRun, User: x.user.Name}); err != nil {
 		return err
 	}
 	x.sendSuccess(http.StatusCreated)

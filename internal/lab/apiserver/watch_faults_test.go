@@ -163,7 +163,8 @@ func TestTheNextPageExpires(t *testing.T) {
 		_, token, found := strings.Cut(p.must(http.StatusOK, "GET", configMaps+"?limit=1", "").body, `"continue":"`)
 		require.True(t, found)
 		token, _, _ = strings.Cut(token, `"`)
-		assert.Contains(t, p.must(http.StatusGone, "GET", configMaps+"?limit=1&continue="+token, "").message(t), "continue parameter is too old")
+		assert.Contains(t, p.must(http.StatusGone, "GET", configMaps+"?limit=1&continue="+token, "").message(t),
+			"continue parameter is too old")
 		assert.Contains(t, p.must(http.StatusOK, "GET", configMaps+"?limit=1&continue="+token, "").body, `"name":"b"`)
 	})
 }
@@ -183,7 +184,8 @@ func TestPredecessor(t *testing.T) {
 		require.NoError(t, first.server.Stop(t.Context()))
 
 		second := newPiped(t, protected, func(c *apiserver.Config) { c.Predecessor = first.server })
-		assert.Contains(t, second.must(200, "GET", "/apis/example.org/v1/widgets", "", "Authorization", authorization).body, `"name":"w"`)
+		assert.Contains(t, second.must(200, "GET", "/apis/example.org/v1/widgets", "", "Authorization", authorization).
+			body, `"name":"w"`)
 		w := second.watch("/apis/example.org/v1/widgets?watch=1&resourceVersion=1", "Authorization", authorization)
 		w.want("ADDED", "w")
 	})

@@ -26,7 +26,8 @@ func TestStopEndsWatchesGracefully(t *testing.T) {
 		t.Run(string(transport), func(t *testing.T) {
 			bubble(t, func(t *testing.T, p *piped) {
 				client := p.restClient(func(c *restclient.Config) { c.WatchTransport = transport })
-				watch, err := restclient.Metadata(client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{ResourceVersion: "1"})
+				watch, err := restclient.Metadata(client, api.NamespacesResource, "").Watch(t.Context(),
+					api.ListOptions{ResourceVersion: "1"})
 				require.NoError(t, err)
 				synctest.Wait()
 				assert.EqualValues(t, 1, p.server.Snapshot().Watches)
@@ -54,7 +55,8 @@ func TestCutWatchesBreak(t *testing.T) {
 		again.want("ADDED", "a")
 
 		client := p.restClient(func(c *restclient.Config) { c.WatchTransport = restclient.WatchWebSocket })
-		watch, err := restclient.Metadata(client, api.GroupVersionResource{Version: "v1", Resource: "secrets"}, "").Watch(t.Context(), api.ListOptions{})
+		watch, err := restclient.Metadata(client, api.GroupVersionResource{Version: "v1", Resource: "secrets"}, "").
+			Watch(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
 		_, err = p.server.Faults().Add("cut-watches")
 		require.NoError(t, err)
@@ -68,7 +70,8 @@ func TestCutWatchesBreak(t *testing.T) {
 // compacted.
 func TestSilentWatches(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
-		for _, query := range []string{"?watch=1&timeoutSeconds=60&allowWatchBookmarks=1", "?watch=1&resourceVersion=1"} {
+		for _, query := range []string{"?watch=1&timeoutSeconds=60&allowWatchBookmarks=1",
+			"?watch=1&resourceVersion=1"} {
 			_, err := p.server.Faults().Add("silence")
 			require.NoError(t, err)
 			w := p.watch(configMaps + query)
@@ -103,12 +106,14 @@ func TestBookmarks(t *testing.T) {
 
 		p.must(201, "POST", "/api/v1/namespaces", `{"metadata":{"name":"other"}}`)
 		second := w.want("BOOKMARK", "")
-		assert.NotEqual(t, first.Object.Metadata.ResourceVersion, second.Object.Metadata.ResourceVersion, "the version of a write to another resource")
+		assert.NotEqual(t, first.Object.Metadata.ResourceVersion, second.Object.Metadata.ResourceVersion,
+			"the version of a write to another resource")
 		w.want("BOOKMARK", "")
 		assert.Equal(t, 148*time.Second, time.Since(begun), "shortly before the end")
 		w.ends()
 		assert.Equal(t, 150*time.Second, time.Since(begun))
 
-		p.watch(configMaps + "?watch=1&timeoutSeconds=150&resourceVersion=" + second.Object.Metadata.ResourceVersion).ends() // no bookmarks by default
+		p.watch(configMaps + "?watch=1&timeoutSeconds=150&resourceVersion=" + second.Object.Metadata.ResourceVersion).
+			ends() // no bookmarks by default
 	})
 }

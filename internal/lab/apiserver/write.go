@@ -20,7 +20,8 @@ func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {
 }
 
 // readPosted reads the query and the object of a POST to a subresource.
-func (x *exchange) readPosted(kind api.GroupVersionKind, t *resources.Type) (*api.Unstructured, writeParameters, error) {
+func (x *exchange) readPosted(kind api.GroupVersionKind,
+	t *resources.Type) (*api.Unstructured, writeParameters, error) {
 	if err := x.negotiate(false); err != nil {
 		return nil, writeParameters{}, err
 	}

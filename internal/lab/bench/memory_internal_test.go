@@ -26,7 +26,8 @@ func TestResidentMemoryOfAMissingProcess(t *testing.T) {
 // pages.
 func TestThePeakBeginsAnew(t *testing.T) {
 	const size = 256 << 20
-	ballast, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	ballast, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	require.NoError(t, err)
 	for i := 0; i < size; i += os.Getpagesize() {
 		ballast[i] = 1

@@ -73,7 +73,8 @@ func runWorker(forms map[string][]Scenario, program string, arguments []string) 
 	flags := flag.NewFlagSet(program, flag.ContinueOnError)
 	flags.Usage = func() {
 		forms := slices.Sorted(maps.Keys(forms))
-		fmt.Fprintf(flags.Output(), "%s [form] [flags] SCENARIO... prints outcomes as JSON. Forms: %q\n", program, forms)
+		fmt.Fprintf(flags.Output(), "%s [form] [flags] SCENARIO... prints outcomes as JSON. Forms: %q\n",
+			program, forms)
 		flags.PrintDefaults()
 	}
 	list := flags.Bool("list", false, "print the names of the scenarios")

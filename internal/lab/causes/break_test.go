@@ -40,7 +40,8 @@ func TestBreak(t *testing.T) {
 					require.NoError(t, w.Err())
 					time.Sleep(3 * time.Minute)
 					assert.Empty(t, f.Intact(w))
-					assert.Equal(t, slices.Contains(f.IDs(), "C07"), w.Excluded(), "the solution of C07 excludes the namespace")
+					assert.Equal(t, slices.Contains(f.IDs(), "C07"), w.Excluded(),
+						"the solution of C07 excludes the namespace")
 					assert.NoError(t, w.Err())
 				})
 			})

@@ -47,7 +47,8 @@ func TestAllNamespaces(t *testing.T) {
 			assert.Nil(t, find(r, "C30"), text(t, r))
 		}
 		// of each other namespace: it, what holds its object, and both again
-		assert.LessOrEqual(t, reports.Reports[0].Checked.Requests, alone.Checked.Requests+1+4*10, "each type is listed once for all")
+		assert.LessOrEqual(t, reports.Reports[0].Checked.Requests, alone.Checked.Requests+1+4*10,
+			"each type is listed once for all")
 		var out strings.Builder
 		require.NoError(t, reports.WriteText(&out))
 		assert.Contains(t, out.String(), "NAMESPACE")
@@ -102,7 +103,8 @@ func TestAnExclusionIsUndone(t *testing.T) {
 	f, _ := causes.Find("C07")
 	inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
 		_, report := judged(t, c, collect.Options{Interval: time.Second})
-		remedies := slices.DeleteFunc(find(report, "C07").Remedies, func(r why.Remedy) bool { return !strings.Contains(r.Command, " | jq ") })
+		remedies := slices.DeleteFunc(find(report, "C07").Remedies,
+			func(r why.Remedy) bool { return !strings.Contains(r.Command, " | jq ") })
 		require.Len(t, remedies, 2, text(t, report))
 		assert.Empty(t, remedies[0].When)
 		assert.Equal(t, "when the namespace is gone", remedies[1].When)
@@ -134,7 +136,8 @@ func TestAnExclusionIsUndone(t *testing.T) {
 // lists are the lists that a verdict may need.
 var lists = []string{
 	"apiservices", "customresourcedefinitions", "pods", "leases", "nodes", "services", "endpointslices",
-	"validatingwebhookconfigurations", "mutatingwebhookconfigurations", "deployments", "statefulsets", "daemonsets", "clusterroles",
+	"validatingwebhookconfigurations", "mutatingwebhookconfigurations", "deployments", "statefulsets", "daemonsets",
+	"clusterroles",
 	"roles", "clusterrolebindings", "rolebindings", "configmaps", "secrets",
 }
 
@@ -184,16 +187,17 @@ func TestBudget(t *testing.T) {
 		"an API that never answers":                      {types, silentList, 76, 8 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, causes.Fixture{NoController: true}, test.setUp, time.Second, func(t *testing.T, c *clustertest.Cluster) {
-				c.Fault("delay:by=20ms,user=kubernetes-admin")
-				if test.fault != "" {
-					c.Fault(test.fault)
-				}
-				evidence, _ := judged(t, c, collect.Options{})
-				t.Log(evidence.Requests, evidence.Took)
-				assert.LessOrEqual(t, evidence.Requests, test.requests)
-				assert.LessOrEqual(t, evidence.Took, test.took)
-			})
+			inWorld(t, causes.Fixture{NoController: true}, test.setUp, time.Second,
+				func(t *testing.T, c *clustertest.Cluster) {
+					c.Fault("delay:by=20ms,user=kubernetes-admin")
+					if test.fault != "" {
+						c.Fault(test.fault)
+					}
+					evidence, _ := judged(t, c, collect.Options{})
+					t.Log(evidence.Requests, evidence.Took)
+					assert.LessOrEqual(t, evidence.Requests, test.requests)
+					assert.LessOrEqual(t, evidence.Took, test.took)
+				})
 		})
 	}
 }
@@ -201,32 +205,34 @@ func TestBudget(t *testing.T) {
 // A server that does not answer costs time, within the limit; a bound on requests leaves things
 // out. What was not read is named.
 func TestLimits(t *testing.T) {
-	inWorld(t, causes.Fixture{NoController: true}, causes.Empty, 2*time.Minute, func(t *testing.T, c *clustertest.Cluster) {
-		evidence, report := judged(t, c, collect.Options{Interval: -1, MaxRequests: 10})
-		assert.Contains(t, evidence.Incomplete, "--max-requests")
-		assert.LessOrEqual(t, evidence.Requests, 10)
-		assert.Equal(t, 1, report.Checked.Samples)
-		assert.NotEmpty(t, report.Checked.Unread)
-		assert.NotEqual(t, why.Stuck, report.Verdict)
+	inWorld(t, causes.Fixture{NoController: true}, causes.Empty, 2*time.Minute,
+		func(t *testing.T, c *clustertest.Cluster) {
+			evidence, report := judged(t, c, collect.Options{Interval: -1, MaxRequests: 10})
+			assert.Contains(t, evidence.Incomplete, "--max-requests")
+			assert.LessOrEqual(t, evidence.Requests, 10)
+			assert.Equal(t, 1, report.Checked.Samples)
+			assert.NotEmpty(t, report.Checked.Unread)
+			assert.NotEqual(t, why.Stuck, report.Verdict)
 
-		c.Fault("delay:by=1h,verb=list,resource=secrets,user=kubernetes-admin")
-		began := time.Now()
-		evidence, report = judged(t, c, collect.Options{Interval: -1})
-		assert.LessOrEqual(t, time.Since(began), 8*time.Second)
-		assert.Contains(t, report.Checked.Unread, "secrets")
-		assert.Empty(t, evidence.Incomplete)
+			c.Fault("delay:by=1h,verb=list,resource=secrets,user=kubernetes-admin")
+			began := time.Now()
+			evidence, report = judged(t, c, collect.Options{Interval: -1})
+			assert.LessOrEqual(t, time.Since(began), 8*time.Second)
+			assert.Contains(t, report.Checked.Unread, "secrets")
+			assert.Empty(t, evidence.Incomplete)
 
-		c.Fault("delay:by=1h,verb=list,user=kubernetes-admin")
-		evidence, report = judged(t, c, collect.Options{Interval: -1, Timeout: 3 * time.Second})
-		assert.Contains(t, evidence.Incomplete, "--timeout")
-		assert.NotEqual(t, why.Stuck, report.Verdict)
-	})
+			c.Fault("delay:by=1h,verb=list,user=kubernetes-admin")
+			evidence, report = judged(t, c, collect.Options{Interval: -1, Timeout: 3 * time.Second})
+			assert.Contains(t, evidence.Incomplete, "--timeout")
+			assert.NotEqual(t, why.Stuck, report.Verdict)
+		})
 }
 
 // What was repaired between the samples is not called proven.
 func TestRepairedMeanwhile(t *testing.T) {
 	waits := []string{"C10", "C27", "C29"}
-	unseen := []string{"C19", "C20", "C22", "C28", "C30"} // a process starts or stops, or a right is given, of which no object tells
+	// a process starts or stops, or a right is given, of which no object tells
+	unseen := []string{"C19", "C20", "C22", "C28", "C30"}
 	inEach(t, slices.Concat(waits, unseen), func(t *testing.T, f causes.Fixture, c *clustertest.Cluster) {
 		w := causes.NewWorld(t.Context(), c.Admin())
 		var repair sync.WaitGroup

@@ -78,7 +78,8 @@ func TestCause(t *testing.T) {
 		assert.NotEmpty(t, found.Proof)
 		assert.NotEmpty(t, found.Do)
 		for _, other := range report.Findings {
-			assert.True(t, other.ID == f.ID || other.Certainty != why.Proven || slices.Contains(f.Also, other.ID), "%s is named as well\n%s", other.ID, shown)
+			assert.True(t, other.ID == f.ID || other.Certainty != why.Proven || slices.Contains(f.Also, other.ID),
+				"%s is named as well\n%s", other.ID, shown)
 		}
 		evidence.Cluster = "--context c"
 		assertCommands(t, why.Judge(evidence))
@@ -94,7 +95,8 @@ func assertCommands(t *testing.T, report why.Report) {
 	for _, finding := range report.Findings {
 		for _, remedy := range finding.Remedies {
 			for _, program := range []string{"kubectl ", "orrery why ", "orrery run"} {
-				assert.Equal(t, strings.Count(remedy.Command, program), strings.Count(remedy.Command, strings.TrimSpace(program)+" --context c"), remedy.Command)
+				assert.Equal(t, strings.Count(remedy.Command, program),
+					strings.Count(remedy.Command, strings.TrimSpace(program)+" --context c"), remedy.Command)
 			}
 			assert.NotContains(t, remedy.Command, " '*'")
 		}
@@ -128,7 +130,8 @@ func assertUpstreamForm(t *testing.T, f causes.Fixture, evidence why.Evidence) {
 		for i, condition := range n.Conditions {
 			switch condition.Type {
 			case api.NamespaceContentRemaining:
-				n.Conditions[i].Status, n.Conditions[i].Reason, n.Conditions[i].Message = api.ConditionFalse, "ContentRemoved", "All content successfully removed"
+				n.Conditions[i].Status, n.Conditions[i].Reason, n.Conditions[i].Message = api.ConditionFalse,
+					"ContentRemoved", "All content successfully removed"
 			case api.NamespaceFinalizersRemaining:
 				n.Conditions[i].Status, n.Conditions[i].Reason = api.ConditionFalse, "ContentHasNoFinalizers"
 				n.Conditions[i].Message = "All content-preserving finalizers finished"
@@ -273,7 +276,8 @@ var laterOrUnproven = []string{"C06", "C16", "C17", "C18", "C27"}
 
 func pair(t *testing.T, first, second causes.Fixture) {
 	both := []causes.Fixture{first, second}
-	without := causes.Fixture{NoController: slices.ContainsFunc(both, func(f causes.Fixture) bool { return f.ID == "C19" })}
+	without := causes.Fixture{NoController: slices.ContainsFunc(both,
+		func(f causes.Fixture) bool { return f.ID == "C19" })}
 	setUp := func(w *causes.World) { causes.Together(w, first, second) }
 	inWorld(t, without, setUp, time.Millisecond, func(t *testing.T, c *clustertest.Cluster) {
 		_, report := judged(t, c, collect.Options{})
@@ -290,7 +294,8 @@ func pair(t *testing.T, first, second causes.Fixture) {
 		also := slices.Concat(first.Also, second.Also, []string{first.ID, second.ID})
 		var order []int
 		for _, found := range report.Findings {
-			assert.True(t, found.Certainty != why.Proven || slices.Contains(also, found.ID), "%s is named as well\n%s", found.ID, shown)
+			assert.True(t, found.Certainty != why.Proven || slices.Contains(also, found.ID), "%s is named as well\n%s",
+				found.ID, shown)
 			order = append(order, slices.IndexFunc(why.Catalogue(), func(c why.Cause) bool { return c.ID == found.ID }))
 		}
 		assert.True(t, slices.IsSorted(order), "%v\n%s", order, shown)

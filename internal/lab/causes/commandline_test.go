@@ -42,7 +42,8 @@ func programs(t *testing.T) map[string][]string {
 func prepared(t *testing.T, command []string, args ...string) *exec.Cmd {
 	process := exec.CommandContext(t.Context(), command[0], append(command[1:len(command):len(command)], args...)...)
 	// Without the system's authorities: reading these many files may take longer than a handshake.
-	process.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "SSL_CERT_FILE=" + os.DevNull, "SSL_CERT_DIR=" + t.TempDir()}
+	process.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "SSL_CERT_FILE=" + os.DevNull,
+		"SSL_CERT_DIR=" + t.TempDir()}
 	return process
 }
 
@@ -112,13 +113,18 @@ func TestCommandLine(t *testing.T) {
 			stdout string
 			stderr string
 		}{
-			{"an active one", []string{"shop", "--kubeconfig", active}, 0, `namespace "shop" is Active: its deletion was not requested`, ""},
-			{"all, and none is terminating", []string{"-A", "--kubeconfig", active}, 0, "no namespace is Terminating", ""},
-			{"watching all, and none is terminating", []string{"-A", "-w", "--kubeconfig", active}, 0, "no namespace is Terminating", ""},
-			{"watching one that is not terminating", []string{"shop", "-w", "--kubeconfig", active}, 0, "is Active", ""},
+			{"an active one", []string{"shop", "--kubeconfig", active}, 0,
+				`namespace "shop" is Active: its deletion was not requested`, ""},
+			{"all, and none is terminating", []string{"-A", "--kubeconfig", active}, 0,
+				"no namespace is Terminating", ""},
+			{"watching all, and none is terminating", []string{"-A", "-w", "--kubeconfig", active}, 0,
+				"no namespace is Terminating", ""},
+			{"watching one that is not terminating", []string{"shop", "-w", "--kubeconfig", active}, 0,
+				"is Active", ""},
 			{"a wrong context", []string{"shop", "--kubeconfig", active, "--context", "nowhere"}, 1, "", "nowhere"},
 			{"no kubeconfig at all", []string{"shop"}, 1, "", "kubeconfig"},
-			{"no right to list, and all", []string{"-A", "--kubeconfig", blind}, 1, "", `"orrery rbac --for why --user NAME" prints the role`},
+			{"no right to list, and all", []string{"-A", "--kubeconfig", blind}, 1, "",
+				`"orrery rbac --for why --user NAME" prints the role`},
 			{"no connection, and all", []string{"-A", "--kubeconfig", absent}, 1, "", "cannot be reached"},
 			{"no right to get it", append(once, "shop", "--kubeconfig", refusing), 3, "C30", ""},
 			{"no right to list anything", append(once, "shop", "--kubeconfig", blind), 3, "C30", ""},
@@ -260,25 +266,35 @@ func TestInTheMiddle(t *testing.T) {
 		stdout  string
 		stderr  string
 	}{
-		"it goes":                         {nil, ofNamespace, 2, goes, 0, `namespace "shop" was removed while it was examined`, ""},
-		"it goes, watched":                {[]string{"-w"}, ofNamespace, 2, goes, 0, `namespace "shop" was removed while it was examined`, ""},
-		"it goes, all watched":            {[]string{"-A", "-w"}, ofNamespace, 2, goes, 0, "no namespace is Terminating", ""},
-		"it is created again":             {nil, ofNamespace, 2, isCreatedAgain, 0, `namespace "shop" was removed while it was examined`, ""},
-		"it is created again, watched":    {[]string{"-w"}, ofNamespace, 2, isCreatedAgain, 0, `namespace "shop" was removed while it was examined`, ""},
+		"it goes": {nil, ofNamespace, 2, goes, 0,
+			`namespace "shop" was removed while it was examined`, ""},
+		"it goes, watched": {[]string{"-w"}, ofNamespace, 2, goes, 0,
+			`namespace "shop" was removed while it was examined`, ""},
+		"it goes, all watched": {[]string{"-A", "-w"}, ofNamespace, 2, goes, 0,
+			"no namespace is Terminating", ""},
+		"it is created again": {nil, ofNamespace, 2, isCreatedAgain, 0,
+			`namespace "shop" was removed while it was examined`, ""},
+		"it is created again, watched": {[]string{"-w"}, ofNamespace, 2, isCreatedAgain, 0,
+			`namespace "shop" was removed while it was examined`, ""},
 		"the server ends at once":         {nil, ofNamespace, 1, ends, 1, "", "http://127.0.0.1"},
 		"the server ends in wave 1":       {nil, ofServer, 1, ends, 3, "0 types read, unread: everything (the ", ""},
 		"the server ends in wave 2":       {nil, ofConfigMaps, 1, ends, 3, "unread: configmaps", ""},
 		"the server ends before sample 2": {nil, ofNamespace, 2, ends, 3, "the second sample failed: ", ""},
-		"the server ends, all":            {[]string{"-A"}, ofNamespace, 2, ends, 3, "The examination ended early: the second sample failed: ", ""},
-		"the server ends, watched":        {[]string{"-w"}, ofNamespace, 3, ends, 1, "Namespace shop", "http://127.0.0.1"},
-		"the server ends, all watched":    {[]string{"-A", "-w"}, ofNamespace, 3, ends, 1, "Namespace shop", "http://127.0.0.1"},
-		"Ctrl-C":                          {nil, ofConfigMaps, 1, isInterrupted, 130, "", ""},
-		"Ctrl-C before it is read":        {nil, ofNamespace, 1, isInterrupted, 130, "", ""},
-		"Ctrl-C between the samples":      {nil, ofNamespace, 2, isInterrupted, 130, "", ""},
-		"Ctrl-C, all":                     {[]string{"-A"}, ofNamespace, 1, isInterrupted, 130, "", ""},
-		"Ctrl-C, watched":                 {[]string{"-w"}, ofNamespace, 3, isInterrupted, 130, "Namespace shop", ""},
-		"Ctrl-C, all watched":             {[]string{"-A", "-w"}, ofNamespace, 3, isInterrupted, 130, "Namespace shop", ""},
-		"Ctrl-C, watched with one sample": {[]string{"-w", "--no-wait"}, ofNamespace, 2, isInterrupted, 130, "Namespace shop", ""},
+		"the server ends, all": {[]string{"-A"}, ofNamespace, 2, ends, 3,
+			"The examination ended early: the second sample failed: ", ""},
+		"the server ends, watched": {[]string{"-w"}, ofNamespace, 3, ends, 1, "Namespace shop",
+			"http://127.0.0.1"},
+		"the server ends, all watched": {[]string{"-A", "-w"}, ofNamespace, 3, ends, 1, "Namespace shop",
+			"http://127.0.0.1"},
+		"Ctrl-C":                     {nil, ofConfigMaps, 1, isInterrupted, 130, "", ""},
+		"Ctrl-C before it is read":   {nil, ofNamespace, 1, isInterrupted, 130, "", ""},
+		"Ctrl-C between the samples": {nil, ofNamespace, 2, isInterrupted, 130, "", ""},
+		"Ctrl-C, all":                {[]string{"-A"}, ofNamespace, 1, isInterrupted, 130, "", ""},
+		"Ctrl-C, watched":            {[]string{"-w"}, ofNamespace, 3, isInterrupted, 130, "Namespace shop", ""},
+		"Ctrl-C, all watched": {[]string{"-A", "-w"}, ofNamespace, 3, isInterrupted, 130,
+			"Namespace shop", ""},
+		"Ctrl-C, watched with one sample": {[]string{"-w", "--no-wait"}, ofNamespace, 2, isInterrupted, 130,
+			"Namespace shop", ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			m := newMiddle(t, test.path, test.nth, test.happens)

@@ -21,10 +21,14 @@ import (
 // needs are what a proof must look at for each cause: an object or list, or something in it.
 var needs = map[string][]string{
 	"C04": {"/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects", "/apis/apps/v1/namespaces/keda/deployments"},
-	"C05": {"/apis/kafka.strimzi.io/v1alpha1/namespaces/shop/kafkatopics", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"},
-	"C06": {"/apis/external-secrets.io/v1alpha1/namespaces/shop/pushsecrets", "/apis/apps/v1/namespaces/external-secrets/deployments"},
-	"C07": {"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "/api/v1/namespaces/policy/services"},
-	"C08": {"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"},
+	"C05": {"/apis/kafka.strimzi.io/v1alpha1/namespaces/shop/kafkatopics",
+		"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"},
+	"C06": {"/apis/external-secrets.io/v1alpha1/namespaces/shop/pushsecrets",
+		"/apis/apps/v1/namespaces/external-secrets/deployments"},
+	"C07": {"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+		"/api/v1/namespaces/policy/services"},
+	"C08": {"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+		"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"},
 	"C09": {"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "/api/v1/namespaces/velero/services"},
 	"C11": {"/api/v1/namespaces/shop/pods", "/api/v1/nodes"},
 	"C12": {"/api/v1/namespaces/shop/pods", "/api/v1/nodes"},

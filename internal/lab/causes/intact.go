@@ -48,18 +48,21 @@ func (w *World) stranded() (problems []string) {
 		return nil
 	}
 	var mu sync.Mutex
-	looked := nsctl.Look(w.ctx, discovery.NewCached(discovery.New(w.client)), time.Now(), func(ctx context.Context, resource nsctl.DeletableResource) error {
-		objects, err := restclient.Metadata(w.client, resource.GVR, Namespace).List(ctx, api.ListOptions{})
-		if err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		for _, object := range objects.Items {
-			problems = append(problems, fmt.Sprintf("%s/%s is stranded: its namespace is gone, and it is still in the storage", resource.GVR.Resource, object.Name))
-		}
-		return nil
-	})
+	looked := nsctl.Look(w.ctx, discovery.NewCached(discovery.New(w.client)), time.Now(),
+		func(ctx context.Context, resource nsctl.DeletableResource) error {
+			objects, err := restclient.Metadata(w.client, resource.GVR, Namespace).List(ctx, api.ListOptions{})
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, object := range objects.Items {
+				problems = append(problems,
+					fmt.Sprintf("%s/%s is stranded: its namespace is gone, and it is still in the storage",
+						resource.GVR.Resource, object.Name))
+			}
+			return nil
+		})
 	for _, err := range append(looked.Errs, looked.DiscoveryErr, looked.ParseErr) {
 		if err != nil {
 			problems = append(problems, fmt.Sprintf("what could not be read may be stranded: %v", err))

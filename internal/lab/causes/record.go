@@ -94,7 +94,8 @@ func (w *World) Symptom() ([]string, error) {
 	}
 	lines := []string{fmt.Sprintf("namespace %s: %s", Namespace, namespace.Status.Phase)}
 	for _, condition := range namespace.Status.Conditions {
-		lines = append(lines, fmt.Sprintf("%s=%s %s: %s", condition.Type, condition.Status, condition.Reason, condition.Message))
+		lines = append(lines, fmt.Sprintf("%s=%s %s: %s", condition.Type, condition.Status, condition.Reason,
+			condition.Message))
 	}
 	return lines, w.err
 }
@@ -103,7 +104,8 @@ func (w *World) Symptom() ([]string, error) {
 var ends = slices.Concat([]string{
 	apiServices + "/v1beta1.metrics.k8s.io", apiServices + "/v1beta1.custom.metrics.k8s.io",
 	webhookConfigurations + "/policy", policyBindings + "/keep-all", policies + "/keep",
-	rbacAPI + "/clusterrolebindings/keda", rbacAPI + "/clusterroles/keda", rbacAPI + "/clusterrolebindings/strimzi", rbacAPI + "/clusterroles/strimzi",
+	rbacAPI + "/clusterrolebindings/keda", rbacAPI + "/clusterroles/keda", rbacAPI + "/clusterrolebindings/strimzi",
+	rbacAPI + "/clusterroles/strimzi",
 	systemDeployments + "/cloud-controller-manager", systemDeployments + "/kueue-controller-manager",
 	systemPods + "/sweeper", systemPods + "/kube-controller-manager", systemLeases + "/kube-controller-manager",
 }, operatorsEnds(), []string{allNamespaces + "/" + MachineRoom, recordNamespace})

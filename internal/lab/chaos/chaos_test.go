@@ -38,7 +38,8 @@ func TestSeeds(t *testing.T) {
 			p := NewPlan(seed, *storms)
 			report := playInBubble(t, p, sabotage{})
 			if report.Failure != nil {
-				t.Errorf("play it again: make chaos-virtual SEED=%d DURATION=%s\n%s", seed, *storms, report.Failure.Explain(p))
+				t.Errorf("play it again: make chaos-virtual SEED=%d DURATION=%s\n%s", seed, *storms,
+					report.Failure.Explain(p))
 			}
 			if *storms >= 4*time.Minute {
 				assert.Greater(t, report.Writes, 100)
@@ -72,7 +73,8 @@ func TestThePlansHaveEverything(t *testing.T) {
 		}
 	}
 	for _, action := range []Action{
-		Put, Delete, Recreate, Release, CreateNamespace, DeleteNamespace, Cut, HalfClose, BlackHole, Stall, Refuse, Slow, Drip,
+		Put, Delete, Recreate, Release, CreateNamespace, DeleteNamespace, Cut, HalfClose, BlackHole, Stall, Refuse,
+		Slow, Drip,
 		CutAfter, Corrupt, LinkHealed, Fault, Restart, Reborn, Join, Leave,
 	} {
 		assert.True(t, seen[action], action)

@@ -44,7 +44,8 @@ func (w *world) differences() []string {
 		if p.control != nil {
 			shot := p.control.Snapshot()
 			if len(shot.Active)+len(shot.Queue.Queued)+len(shot.Queue.Processing) > 0 {
-				wrong = append(wrong, fmt.Sprintf("%s: in passes: %v, queued: %v", p.plan.Name, shot.Active, shot.Queue.Queued))
+				wrong = append(wrong, fmt.Sprintf("%s: in passes: %v, queued: %v", p.plan.Name, shot.Active,
+					shot.Queue.Queued))
 			}
 		}
 	}
@@ -81,7 +82,8 @@ func (w *world) unfinished() []string {
 			continue
 		}
 		if delayed := p.control.Snapshot().Queue.Delayed; len(delayed) > 0 {
-			wrong = append(wrong, fmt.Sprintf("%s: %d keys are delayed in the queue, and there is nothing left to do", p.plan.Name, len(delayed)))
+			wrong = append(wrong, fmt.Sprintf("%s: %d keys are delayed in the queue, and there is nothing left to do",
+				p.plan.Name, len(delayed)))
 		}
 		if keys := p.holders.remembered(); len(keys) > 0 {
 			wrong = append(wrong, fmt.Sprintf("%s: the rate limiter remembers failures of %v", p.plan.Name, keys))
@@ -128,7 +130,8 @@ func (w *world) remains() []string {
 			wrong = append(wrong, fmt.Sprintf("%s: %d connections are open", p.plan.Name, open))
 		}
 		if shot := p.client.Snapshot(); shot.InFlight != 0 || shot.Watches != 0 {
-			wrong = append(wrong, fmt.Sprintf("%s: the client counts %d requests and %d watches", p.plan.Name, shot.InFlight, shot.Watches))
+			wrong = append(wrong, fmt.Sprintf("%s: the client counts %d requests and %d watches", p.plan.Name,
+				shot.InFlight, shot.Watches))
 		}
 	}
 	if shot := w.current().Snapshot(); shot.InFlight != 0 || shot.Watches != 0 {

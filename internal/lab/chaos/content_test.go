@@ -31,7 +31,8 @@ func TestFieldsAreCompared(t *testing.T) {
 
 		space, err := w.registry().Get(w.target("namespaces", "", "n0"), api.GetOptions{})
 		require.NoError(t, err)
-		typed := &api.Namespace{ObjectMeta: api.ObjectMeta{Labels: space.Labels}, Status: api.NamespaceStatus{Phase: api.NamespaceActive}}
+		typed := &api.Namespace{ObjectMeta: api.ObjectMeta{Labels: space.Labels},
+			Status: api.NamespaceStatus{Phase: api.NamespaceActive}}
 		assert.Empty(t, differs(space, typed))
 		typed.Status.Phase = api.NamespaceTerminating
 		assert.Contains(t, differs(space, typed), "phase")

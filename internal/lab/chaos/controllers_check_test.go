@@ -152,7 +152,8 @@ func (c cluster) garbage(note noting) {
 		for _, o := range objects {
 			owners := headOf(o).OwnerReferences
 			lost := func(r api.OwnerReference) bool { return !c.uids[r.UID] }
-			if !o.Deleting && len(owners) > 0 && !slices.ContainsFunc(owners, func(r api.OwnerReference) bool { return !lost(r) }) {
+			if !o.Deleting && len(owners) > 0 && !slices.ContainsFunc(owners,
+				func(r api.OwnerReference) bool { return !lost(r) }) {
 				note("%s %s has lost its owners %v", resource, o.Key, owners)
 			}
 		}
@@ -190,13 +191,15 @@ func (c cluster) workloads(note noting) {
 		}
 	})
 	eachAlive(c, "replicasets", func(s *apps.ReplicaSet) {
-		if n := s.Spec.Replicas; pods[s.UID] != n || s.Status.Replicas != n || s.Status.AvailableReplicas != n || s.Status.ObservedGeneration != s.Generation {
+		if n := s.Spec.Replicas; pods[s.UID] != n || s.Status.Replicas != n || s.Status.AvailableReplicas != n ||
+			s.Status.ObservedGeneration != s.Generation {
 			note("replica set %s/%s wants %d pods and has %d: %+v", s.Namespace, s.Name, n, pods[s.UID], s.Status)
 		}
 	})
 	eachAlive(c, "deployments", func(d *apps.Deployment) {
 		n, is := d.Spec.Replicas, d.Status
-		if is.Replicas != n || is.UpdatedReplicas != n || is.AvailableReplicas != n || is.ObservedGeneration != d.Generation {
+		if is.Replicas != n || is.UpdatedReplicas != n || is.AvailableReplicas != n ||
+			is.ObservedGeneration != d.Generation {
 			note("deployment %s/%s of generation %d wants %d pods: %+v", d.Namespace, d.Name, d.Generation, n, is)
 		}
 	})
@@ -205,7 +208,8 @@ func (c cluster) workloads(note noting) {
 // machines compares VirtualMachines with the existing machines.
 func (c cluster) machines(names []string, note noting) {
 	for _, name := range names {
-		if !slices.ContainsFunc(c.all["virtualmachines"], func(o *store.Object) bool { return name == o.Key.Name+"-"+o.UID }) {
+		if !slices.ContainsFunc(c.all["virtualmachines"],
+			func(o *store.Object) bool { return name == o.Key.Name+"-"+o.UID }) {
 			note("machine %s has no object", name)
 		}
 	}

@@ -36,7 +36,8 @@ func NewControllersPlan(seed uint64, duration time.Duration) Plan {
 
 // propagation is the propagation policy of a deletion; "" means the default of the type.
 func propagation(d dice) string {
-	return string(oneOf(d, "", api.DeletePropagationBackground, api.DeletePropagationForeground, api.DeletePropagationOrphan))
+	return string(oneOf(d, "", api.DeletePropagationBackground, api.DeletePropagationForeground,
+		api.DeletePropagationOrphan))
 }
 
 // drawApps draws a change of a Deployment, or of a ReplicaSet without one.
@@ -78,7 +79,8 @@ func drawOwned(d dice, at time.Duration) []Step {
 		s.On = drawObject(d)
 	}
 	if d.chance(0.6) {
-		s.What, s.N, s.Text = Put, d.IntN(1<<20), fmt.Sprintf("owner=%s/o%d", oneOf(d, "configmaps", "configmaps", "widgets"), d.IntN(nameCount))
+		s.What, s.N, s.Text = Put, d.IntN(1<<20),
+			fmt.Sprintf("owner=%s/o%d", oneOf(d, "configmaps", "configmaps", "widgets"), d.IntN(nameCount))
 	} else {
 		s.What, s.Text = Delete, propagation(d)
 	}
@@ -100,7 +102,8 @@ func drawSecondParty(d dice, at time.Duration) []Step {
 
 // drawType draws the removal or creation of the virtual machine type.
 func drawType(d dice, at time.Duration) []Step {
-	return []Step{{At: at, What: oneOf(d, Put, Put, Put, Delete), On: customResources + "//virtualmachines.cloudnative.tw"}}
+	return []Step{{At: at, What: oneOf(d, Put, Put, Put, Delete),
+		On: customResources + "//virtualmachines.cloudnative.tw"}}
 }
 
 func machineDefinition() *api.Unstructured {
@@ -115,8 +118,10 @@ func machineDefinition() *api.Unstructured {
 func (w *world) shape(o *api.Unstructured, resource string, s Step) {
 	containers := []any{map[string]any{"name": "c", "image": fmt.Sprint("i", s.N%3)}}
 	pods := map[string]any{"app": resource + "-" + o.GetName()}
-	template := map[string]any{"metadata": map[string]any{"labels": pods}, "spec": map[string]any{"containers": containers}}
-	spec := map[string]any{"replicas": int64(s.N % 4), "selector": map[string]any{"matchLabels": pods}, "template": template}
+	template := map[string]any{"metadata": map[string]any{"labels": pods},
+		"spec": map[string]any{"containers": containers}}
+	spec := map[string]any{"replicas": int64(s.N % 4), "selector": map[string]any{"matchLabels": pods},
+		"template": template}
 	switch resource {
 	case "deployments":
 		if o.GetName() == "a0" {
@@ -133,7 +138,8 @@ func (w *world) shape(o *api.Unstructured, resource string, s Step) {
 		return
 	}
 	kind, name, _ := strings.Cut(owner, "/")
-	reference := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": "never-was", "blockOwnerDeletion": s.N%2 == 0}
+	reference := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": "never-was",
+		"blockOwnerDeletion": s.N%2 == 0}
 	if kind == "widgets" {
 		reference["apiVersion"], reference["kind"] = "example.org/v1", "Widget"
 	}

@@ -32,12 +32,14 @@ func TestControllers(t *testing.T) {
 				if *storms < 4*time.Minute {
 					return
 				}
-				for _, resource := range []string{"deployments", "replicasets", "pods", "virtualmachines", "configmaps"} {
+				for _, resource := range []string{"deployments", "replicasets", "pods", "virtualmachines",
+					"configmaps"} {
 					assert.Positive(t, w.journal.created(resource), resource)
 				}
 			}})
 			if report.Failure != nil {
-				t.Errorf("play it again: make chaos-virtual SEED=%d DURATION=%s\n%s", seed, *storms, report.Failure.Explain(p))
+				t.Errorf("play it again: make chaos-virtual SEED=%d DURATION=%s\n%s", seed, *storms,
+					report.Failure.Explain(p))
 			}
 		})
 	}
@@ -79,7 +81,8 @@ func TestWhatControllersLeaveBehindIsFound(t *testing.T) {
 	require.Nil(t, playInBubble(t, calmControllers(), sabotage{}).Failure)
 	t.Run("a machine", func(t *testing.T) {
 		expectFailure(t, sabotage{begun: func(w *world) {
-			assert.NoError(t, w.outside.machines.CreateServer(context.Background(), driver.CreateRequest{Name: "zombie"}))
+			assert.NoError(t, w.outside.machines.CreateServer(context.Background(),
+				driver.CreateRequest{Name: "zombie"}))
 		}}, "machine zombie has no object")
 	})
 	t.Run("content", func(t *testing.T) {
@@ -94,7 +97,8 @@ func TestWhatControllersLeaveBehindIsFound(t *testing.T) {
 		expectFailure(t, sabotage{
 			begun: func(w *world) {
 				var err error
-				second, err = restclient.Typed[*api.Namespace](w.running()[0].client, api.NamespacesResource, "").Watch(context.Background(), api.ListOptions{})
+				second, err = restclient.Typed[*api.Namespace](w.running()[0].client, api.NamespacesResource, "").
+					Watch(context.Background(), api.ListOptions{})
 				assert.NoError(t, err)
 			},
 			stopped: func(*world) { second.Stop() },
@@ -108,10 +112,12 @@ func TestTheServerMayMissTheEndOfAWatch(t *testing.T) {
 	p := calmControllers()
 	p.TLS = true // HTTP/2: all requests share a connection
 	storm := &p.Storms[len(p.Storms)-1]
-	storm.Steps = append(storm.Steps, Step{At: storm.Length, What: Put, On: "virtualmachines/" + staying + "/last", N: 3})
+	storm.Steps = append(storm.Steps, Step{At: storm.Length, What: Put,
+		On: "virtualmachines/" + staying + "/last", N: 3})
 	report := playInBubble(t, p, sabotage{begun: func(w *world) {
 		process := w.running()[0]
-		watch, err := restclient.Typed[*api.Namespace](process.client, api.NamespacesResource, "").Watch(context.Background(), api.ListOptions{})
+		watch, err := restclient.Typed[*api.Namespace](process.client, api.NamespacesResource, "").
+			Watch(context.Background(), api.ListOptions{})
 		assert.NoError(t, err)
 		w.under.Go(func() {
 			time.Sleep(p.Storms[0].Length + time.Second)

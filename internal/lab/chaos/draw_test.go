@@ -22,7 +22,8 @@ func (p *Plan) drawStorm(number string, length time.Duration) Storm {
 			}
 		}
 	}
-	for writer, pace := range map[string]time.Duration{"writer-1": 700 * time.Millisecond, "writer-2": 1500 * time.Millisecond} {
+	for writer, pace := range map[string]time.Duration{"writer-1": 700 * time.Millisecond,
+		"writer-2": 1500 * time.Millisecond} {
 		act(writer, pace, drawWrite)
 	}
 	act("bursts", 40*time.Second, drawBurst)
@@ -41,7 +42,8 @@ func (p *Plan) drawStorm(number string, length time.Duration) Storm {
 			return drawLinkFault(d, at, process.Name, p.TLS)
 		})
 		act("life-"+process.Name, 3*time.Minute, func(d dice, at time.Duration) []Step {
-			return []Step{{At: at, What: Reborn, On: process.Name, Text: oneOf(d, "gently", "killed"), For: d.between(0, 10*time.Second)}}
+			return []Step{{At: at, What: Reborn, On: process.Name, Text: oneOf(d, "gently", "killed"),
+				For: d.between(0, 10*time.Second)}}
 		})
 		for _, informer := range process.Informers {
 			act("handlers-"+informer.Name, 50*time.Second, func(d dice, at time.Duration) []Step {
@@ -64,11 +66,13 @@ const (
 
 func drawObject(d dice) string {
 	return fmt.Sprintf("%s/n%d/o%d",
-		oneOf(d, "configmaps", "configmaps", "configmaps", "configmaps", "widgets", "widgets", "pods"), d.IntN(namespaceCount), d.IntN(nameCount))
+		oneOf(d, "configmaps", "configmaps", "configmaps", "configmaps", "widgets", "widgets", "pods"),
+		d.IntN(namespaceCount), d.IntN(nameCount))
 }
 
 func drawWrite(d dice, at time.Duration) []Step {
-	s := Step{At: at, What: oneOf(d, Put, Put, Put, Put, Delete, Delete, Recreate, Release), On: drawObject(d), N: d.IntN(1 << 20)}
+	s := Step{At: at, What: oneOf(d, Put, Put, Put, Put, Delete, Delete, Recreate, Release), On: drawObject(d),
+		N: d.IntN(1 << 20)}
 	if s.What == Put || s.What == Recreate {
 		s.Text = oneOf(d, "tier=gold", "tier=lead", "", "", "large", "held")
 	}
@@ -96,7 +100,8 @@ func drawNamespace(d dice, at time.Duration) []Step {
 	case 3, 4:
 		return []Step{{At: at, What: DeleteNamespace, On: name}}
 	case 5: // recreated as soon as it may be gone
-		return []Step{{At: at, What: DeleteNamespace, On: name}, {At: at + d.between(5*time.Second, 9*time.Second), What: CreateNamespace, On: name}}
+		return []Step{{At: at, What: DeleteNamespace, On: name},
+			{At: at + d.between(5*time.Second, 9*time.Second), What: CreateNamespace, On: name}}
 	case 6:
 		return []Step{{At: at, What: Release, On: name}}
 	default:
@@ -119,7 +124,8 @@ func drawLinkFault(d dice, at time.Duration, process string, tls bool) []Step {
 	case Cut, HalfClose:
 		return []Step{s}
 	case BlackHole:
-		s.N, s.For = oneOf(d, 0, 0, 1, 2), oneOf(d, d.between(10*time.Millisecond, time.Second), d.between(time.Second, 40*time.Second))
+		s.N, s.For = oneOf(d, 0, 0, 1, 2), oneOf(d, d.between(10*time.Millisecond, time.Second),
+			d.between(time.Second, 40*time.Second))
 	case Stall, Refuse:
 		s.For = d.between(100*time.Millisecond, 30*time.Second)
 	case Slow:
@@ -139,7 +145,8 @@ func drawLinkFault(d dice, at time.Duration, process string, tls bool) []Step {
 func drawServerFault(d dice, at time.Duration) []Step {
 	length := d.between(time.Second, 25*time.Second).Truncate(time.Second)
 	share := oneOf(d, "10%", "30%", "70%", "100%")
-	scope := oneOf(d, "", "", ",verb=list", ",verb=watch", ",verb=list|watch", ",verb=delete|deletecollection", ",resource=configmaps", ",resource=namespaces")
+	scope := oneOf(d, "", "", ",verb=list", ",verb=watch", ",verb=list|watch", ",verb=delete|deletecollection",
+		",resource=configmaps", ",resource=namespaces")
 	limits := fmt.Sprintf(":for=%s,share=%s,seed=%d%s", length, share, 1+d.IntN(1<<20), scope)
 	text := oneOf(d,
 		func() string { return "compact" },
@@ -171,7 +178,8 @@ func drawServerFault(d dice, at time.Duration) []Step {
 		func() string { return "broken-group:group=example.org,version=v1,for=" + length.String() },
 		func() string { return "broken-group:for=" + length.String() },
 		func() string {
-			return "forbid:user=" + user + ",for=" + length.String() + oneOf(d, ",verb=list", ",verb=watch", ",verb=deletecollection", ",resource=widgets")
+			return "forbid:user=" + user + ",for=" + length.String() +
+				oneOf(d, ",verb=list", ",verb=watch", ",verb=deletecollection", ",resource=widgets")
 		},
 		func() string {
 			return "webhook-denies:user=" + user + ",verb=delete,for=" + length.String() + ",share=" + share

@@ -159,7 +159,8 @@ func (h *History) noteLocked(key string, e event) {
 
 func (h *History) failLocked(key, format string, args ...any) {
 	if len(h.wrong) < mostWrong {
-		h.wrong = append(h.wrong, fmt.Sprintf("handler %s: %s was %s; recent events: %v", h.name, key, fmt.Sprintf(format, args...), h.recent[key]))
+		h.wrong = append(h.wrong, fmt.Sprintf("handler %s: %s was %s; recent events: %v", h.name, key,
+			fmt.Sprintf(format, args...), h.recent[key]))
 	}
 }
 
@@ -183,14 +184,17 @@ func (h *History) Differences(server map[string]State) []string {
 	var wrong []string
 	for key, is := range server {
 		if last, there := h.present[key]; !there {
-			wrong = append(wrong, fmt.Sprintf("handler %s: missed the addition of %s, which is %s; recent events: %v", h.name, key, is, h.recent[key]))
+			wrong = append(wrong, fmt.Sprintf("handler %s: missed the addition of %s, which is %s; recent events: %v",
+				h.name, key, is, h.recent[key]))
 		} else if last != is {
-			wrong = append(wrong, fmt.Sprintf("handler %s: %s is %s, and the last state was %s; recent events: %v", h.name, key, is, last, h.recent[key]))
+			wrong = append(wrong, fmt.Sprintf("handler %s: %s is %s, and the last state was %s; recent events: %v",
+				h.name, key, is, last, h.recent[key]))
 		}
 	}
 	for key, last := range h.present {
 		if _, there := server[key]; !there {
-			wrong = append(wrong, fmt.Sprintf("handler %s: missed the deletion of %s, which was %s; recent events: %v", h.name, key, last, h.recent[key]))
+			wrong = append(wrong, fmt.Sprintf("handler %s: missed the deletion of %s, which was %s; recent events: %v",
+				h.name, key, last, h.recent[key]))
 		}
 	}
 	slices.SortFunc(wrong, cmp.Compare)

@@ -27,26 +27,49 @@ func TestTheRulesOfAHistory(t *testing.T) {
 			h.Updated("k", State{"y", 4}, State{"z", 7})
 			h.Deleted("k", State{"z", 7}, true)
 		}, ""},
-		"added twice":          {false, func(h *History) { h.Added("k", at(1), false); h.Added("k", at(1), false) }, "added as"},
+		"added twice": {false, func(h *History) { h.Added("k", at(1), false); h.Added("k", at(1), false) },
+			"added as"},
 		"updated from nothing": {false, func(h *History) { h.Updated("k", at(1), at(2)) }, "nothing is there"},
-		"a step is missing":    {false, func(h *History) { h.Added("k", at(1), false); h.Updated("k", at(2), at(3)) }, "the last state was"},
-		"back in time":         {false, func(h *History) { h.Added("k", at(2), false); h.Updated("k", at(2), at(1)) }, "went back"},
+		"a step is missing": {false, func(h *History) { h.Added("k", at(1), false); h.Updated("k", at(2), at(3)) },
+			"the last state was"},
+		"back in time": {false, func(h *History) { h.Added("k", at(2), false); h.Updated("k", at(2), at(1)) },
+			"went back"},
 		"deleted twice": {false, func(h *History) {
 			h.Added("k", at(1), false)
 			h.Deleted("k", at(2), false)
 			h.Deleted("k", at(2), false)
 		}, "nothing is there"},
-		"another object deleted": {false, func(h *History) { h.Added("k", at(1), false); h.Deleted("k", State{"y", 2}, false) }, "though x@1 is there"},
-		"an old state deleted":   {false, func(h *History) { h.Added("k", at(3), false); h.Deleted("k", at(2), false) }, "though it was x@3"},
-		"back from the dead":     {false, func(h *History) { h.Added("k", at(1), false); h.Deleted("k", at(2), false); h.Added("k", at(1), false) }, "came back"},
+		"another object deleted": {false, func(h *History) {
+			h.Added("k", at(1), false)
+			h.Deleted("k", State{"y", 2},
+				false)
+		}, "though x@1 is there"},
+		"an old state deleted": {false, func(h *History) { h.Added("k", at(3), false); h.Deleted("k", at(2), false) },
+			"though it was x@3"},
+		"back from the dead": {false, func(h *History) {
+			h.Added("k", at(1), false)
+			h.Deleted("k", at(2),
+				false)
+			h.Added("k", at(1), false)
+		}, "came back"},
 		"replaced, and back": {false, func(h *History) {
 			h.Added("k", at(1), false)
 			h.Updated("k", at(1), State{"y", 2})
 			h.Deleted("k", State{"y", 3}, false)
 			h.Added("k", at(4), false)
 		}, "came back"},
-		"selected again":         {true, func(h *History) { h.Added("k", at(1), false); h.Deleted("k", at(2), false); h.Added("k", at(3), false) }, ""},
-		"selected again, as old": {true, func(h *History) { h.Added("k", at(1), false); h.Deleted("k", at(2), false); h.Added("k", at(1), false) }, "came back"},
+		"selected again": {true, func(h *History) {
+			h.Added("k", at(1), false)
+			h.Deleted("k", at(2),
+				false)
+			h.Added("k", at(3), false)
+		}, ""},
+		"selected again, as old": {true, func(h *History) {
+			h.Added("k", at(1), false)
+			h.Deleted("k", at(2),
+				false)
+			h.Added("k", at(1), false)
+		}, "came back"},
 	} {
 		h := NewHistory("h", c.selective, always)
 		c.tell(h)
@@ -85,6 +108,7 @@ func TestTheEndOfAHistory(t *testing.T) {
 func TestCompareFindsEachDifference(t *testing.T) {
 	have := map[string]State{"a": at(1), "b": {"y", 2}, "d": at(4)}
 	assert.Empty(t, Compare(have, have))
-	assert.Equal(t, []string{"a is x@1 and should be x@3", "b (y@2) is not on the server", "c is missing, which is z@4"},
+	assert.Equal(t, []string{"a is x@1 and should be x@3", "b (y@2) is not on the server",
+		"c is missing, which is z@4"},
 		Compare(have, map[string]State{"a": at(3), "c": {"z", 4}, "d": at(4)}))
 }

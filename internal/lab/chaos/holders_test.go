@@ -38,7 +38,10 @@ func newHolders() *holders {
 
 func (h *holders) trace() *queue.Trace[string] {
 	return &queue.Trace[string]{
-		Got:         func(e queue.Event[string], _ time.Duration) { h.record(held{key: e.Key, number: e.Seq, got: true}) },
+		Got: func(e queue.Event[string],
+			_ time.Duration) {
+			h.record(held{key: e.Key, number: e.Seq, got: true})
+		},
 		Done:        func(e queue.Event[string], _ time.Duration) { h.record(held{key: e.Key, number: e.Seq}) },
 		DoneUnknown: func(e queue.Event[string]) { h.record(held{key: e.Key, number: e.Seq, unknown: true}) },
 		Retried:     func(key string, _ int, _ time.Duration) { h.count(key, true) },
@@ -72,9 +75,12 @@ func (h *holders) violations() []string {
 		since, holds := h.processing[e.key]
 		switch {
 		case e.unknown:
-			h.wrong = append(h.wrong, fmt.Sprintf("queue: %s was given back (event %d) though no worker held it", e.key, e.number))
+			h.wrong = append(h.wrong, fmt.Sprintf("queue: %s was given back (event %d) though no worker held it", e.key,
+				e.number))
 		case e.got && holds:
-			h.wrong = append(h.wrong, fmt.Sprintf("queue: %s was handed out (event %d) though a worker had had it since event %d", e.key, e.number, since))
+			h.wrong = append(h.wrong,
+				fmt.Sprintf("queue: %s was handed out (event %d) though a worker had had it since event %d", e.key,
+					e.number, since))
 		case e.got:
 			h.gets++
 			h.processing[e.key] = e.number

@@ -56,7 +56,8 @@ func (j *journal) committed(prefix string, e store.Event) {
 	case e.Type == api.WatchDeleted:
 		one.died = e.Version()
 	}
-	if strings.HasSuffix(prefix, "/namespaces") && e.Previous != nil && holdsToken(e.Previous) && (e.Type == api.WatchDeleted || !holdsToken(o)) {
+	if strings.HasSuffix(prefix, "/namespaces") && e.Previous != nil && holdsToken(e.Previous) &&
+		(e.Type == api.WatchDeleted || !holdsToken(o)) {
 		j.finals = append(j.finals, finalization{o.Key.Name, o.UID, e.Version()})
 	}
 }
@@ -84,8 +85,10 @@ func (j *journal) early() []string {
 			if one.key.Namespace != f.namespace || one.born > f.version || one.died != 0 && one.died < f.version {
 				continue
 			}
-			wrong = append(wrong, fmt.Sprintf("namespace %s (%s) was finalized at version %d, when it still held %s%s (%s), created at %d, gone at %d",
-				f.namespace, f.uid, f.version, one.prefix, "/"+one.key.String(), uid, one.born, one.died))
+			wrong = append(wrong,
+				fmt.Sprintf("namespace %s (%s) was finalized at version %d, when it still held %s%s (%s), created "+
+					"at %d, gone at %d",
+					f.namespace, f.uid, f.version, one.prefix, "/"+one.key.String(), uid, one.born, one.died))
 		}
 	}
 	slices.Sort(wrong)

@@ -38,7 +38,8 @@ func goroutinesLeft() []string {
 	var wrong []string
 	for i, stack := range bytes.Split(all, []byte("\n\n")) {
 		of := bubbleOf.FindSubmatch(stack)
-		if i == 0 || of == nil || !bytes.Equal(of[1], bubble[1]) || bytes.Contains(stack, []byte("\ntesting/synctest.Test")) {
+		if i == 0 || of == nil || !bytes.Equal(of[1], bubble[1]) ||
+			bytes.Contains(stack, []byte("\ntesting/synctest.Test")) {
 			continue
 		}
 		wrong = append(wrong, "a goroutine is left: "+strings.TrimSpace(string(stack)))

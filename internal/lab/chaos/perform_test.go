@@ -254,7 +254,8 @@ func decorate(o *api.Unstructured, s Step) error {
 		labels["tier"] = tier
 	}
 	if s.Text == "large" {
-		if err := o.SetNested(map[string]any{"filling": strings.Repeat("x", 3000)}, "metadata", "annotations"); err != nil {
+		if err := o.SetNested(map[string]any{"filling": strings.Repeat("x", 3000)}, "metadata",
+			"annotations"); err != nil {
 			return err
 		}
 	}

@@ -132,7 +132,8 @@ func drawProcess(seed uint64, number int, tls bool) ProcessPlan {
 		p.Informers = append(p.Informers, one)
 		return p
 	}
-	for _, resource := range [][]string{{"namespaces", "configmaps", "widgets"}, {"configmaps", "pods", "widgets"}}[number-1] {
+	for _, resource := range [][]string{{"namespaces", "configmaps", "widgets"},
+		{"configmaps", "pods", "widgets"}}[number-1] {
 		p.Informers = append(p.Informers, drawInformer(seed, name, resource))
 	}
 	if number == 1 && d.chance(0.2) { // two controllers without leader election: slower, but correct

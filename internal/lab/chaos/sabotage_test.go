@@ -37,7 +37,8 @@ func (p *Plan) onlyWrites() {
 	p.TLS, p.Window = false, 0
 	writes := []Action{Put, Delete, Recreate, Release, CreateNamespace, DeleteNamespace}
 	for i, storm := range p.Storms {
-		p.Storms[i].Steps = slices.DeleteFunc(storm.Steps, func(s Step) bool { return !slices.Contains(writes, s.What) })
+		p.Storms[i].Steps = slices.DeleteFunc(storm.Steps,
+			func(s Step) bool { return !slices.Contains(writes, s.What) })
 	}
 }
 
@@ -79,17 +80,20 @@ func TestWhatIsBrokenIsFound(t *testing.T) {
 		sabotage
 		found []string
 	}{
-		"an informer that loses a deletion": {losing(api.WatchDeleted), []string{"is not on the server", "missed the deletion of"}},
+		"an informer that loses a deletion": {losing(api.WatchDeleted),
+			[]string{"is not on the server", "missed the deletion of"}},
 		"an informer that receives only deletions": {
 			sabotage{stream: func(kind api.WatchEventType, _ string) bool { return kind == api.WatchDeleted }},
 			[]string{"is missing", "missed the addition of"},
 		},
 
-		"a handler that gets an addition twice": {telling(informer.EventAdd, 2), []string{"though", "is there; recent events"}},
-		"a handler that misses an addition":     {telling(informer.EventAdd, 0), []string{"though nothing is there"}},
-		"a handler that gets a deletion twice":  {telling(informer.EventDelete, 2), []string{"was deleted as", "though nothing is there"}},
-		"a handler that misses a deletion":      {telling(informer.EventDelete, 0), []string{"was"}},
-		"a handler that misses an update":       {telling(informer.EventUpdate, 0), []string{"the last state was"}},
+		"a handler that gets an addition twice": {telling(informer.EventAdd, 2),
+			[]string{"though", "is there; recent events"}},
+		"a handler that misses an addition": {telling(informer.EventAdd, 0), []string{"though nothing is there"}},
+		"a handler that gets a deletion twice": {telling(informer.EventDelete, 2),
+			[]string{"was deleted as", "though nothing is there"}},
+		"a handler that misses a deletion": {telling(informer.EventDelete, 0), []string{"was"}},
+		"a handler that misses an update":  {telling(informer.EventUpdate, 0), []string{"the last state was"}},
 		"a handler that does not return": {
 			sabotage{handler: func() func(informer.EventKind, string) int {
 				hit := once(informer.EventAdd)
@@ -103,7 +107,8 @@ func TestWhatIsBrokenIsFound(t *testing.T) {
 		},
 
 		"a deleter that finalizes early": {
-			sabotage{content: func(c nsctl.ContentClient) nsctl.ContentClient { return blind{c} }}, []string{"was finalized at version", "when it still held"},
+			sabotage{content: func(c nsctl.ContentClient) nsctl.ContentClient { return blind{c} }},
+			[]string{"was finalized at version", "when it still held"},
 		},
 		"a deleter that makes no progress": {
 			sabotage{content: func(c nsctl.ContentClient) nsctl.ContentClient { return powerless{c} }},
@@ -116,7 +121,8 @@ func TestWhatIsBrokenIsFound(t *testing.T) {
 		},
 		"a worker that gives back a key that it does not hold": {
 			sabotage{queue: func(t *queue.Trace[string]) *queue.Trace[string] {
-				return queue.JoinTraces(t, &queue.Trace[string]{Got: func(e queue.Event[string], _ time.Duration) { t.DoneUnknown(e) }})
+				return queue.JoinTraces(t,
+					&queue.Trace[string]{Got: func(e queue.Event[string], _ time.Duration) { t.DoneUnknown(e) }})
 			}}, []string{"though no worker held it"},
 		},
 
@@ -143,7 +149,8 @@ func requireFound(t *testing.T, report *Report, p Plan, found ...string) {
 // blind reports every namespace as empty.
 type blind struct{ nsctl.ContentClient }
 
-func (blind) DeleteCollection(context.Context, api.GroupVersionResource, string) ([]*api.PartialObjectMetadata, bool, error) {
+func (blind) DeleteCollection(context.Context, api.GroupVersionResource,
+	string) ([]*api.PartialObjectMetadata, bool, error) {
 	return nil, true, nil
 }
 
@@ -164,7 +171,8 @@ func (blind) ListPods(context.Context, string) ([]*api.Pod, error) { return nil,
 // powerless refuses every deletion.
 type powerless struct{ nsctl.ContentClient }
 
-func (powerless) DeleteCollection(context.Context, api.GroupVersionResource, string) ([]*api.PartialObjectMetadata, bool, error) {
+func (powerless) DeleteCollection(context.Context, api.GroupVersionResource,
+	string) ([]*api.PartialObjectMetadata, bool, error) {
 	return nil, false, errors.New("no")
 }
 
@@ -176,7 +184,8 @@ func TestLeftoversAreFound(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			release := make(chan struct{})
 			defer close(release)
-			requireFound(t, play(p, sabotage{begun: func(*world) { go func() { <-release }() }}), p, "a goroutine is left", "sabotage_test.go")
+			requireFound(t, play(p, sabotage{begun: func(*world) { go func() { <-release }() }}), p,
+				"a goroutine is left", "sabotage_test.go")
 		})
 	})
 	t.Run("a connection", func(t *testing.T) {
@@ -201,7 +210,8 @@ func TestLeftoversAreFound(t *testing.T) {
 					}
 				}()
 			}})
-			requireFound(t, report, p, "reader: the client counts 0 requests and 1 watches", "the server counts 0 requests and 1 watches")
+			requireFound(t, report, p, "reader: the client counts 0 requests and 1 watches",
+				"the server counts 0 requests and 1 watches")
 		})
 	})
 }

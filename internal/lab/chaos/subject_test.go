@@ -79,10 +79,12 @@ func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan)
 			PageSize: p.PageSize, DisableWatchList: !p.Streaming, MinWatchTimeout: p.MinWatch,
 			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout, Trace: w.recorder.Reflector(name),
 		},
-		Trace: w.recorder.Informer(name), QueueTrace: trace.FIFO[T](w.recorder, name), StoreTrace: w.recorder.Store(name),
+		Trace: w.recorder.Informer(name), QueueTrace: trace.FIFO[T](w.recorder, name),
+		StoreTrace: w.recorder.Store(name),
 		// Decoders reuse their buffers, so no object may keep a part of one.
 		MutationDetector: informer.MutationDetectorConfig{
-			Enabled: p.Detect, Period: time.Minute, OnMutation: func(err *informer.MutationError) { w.fail("%s: %v", p.Name, err) },
+			Enabled: p.Detect, Period: time.Minute,
+			OnMutation: func(err *informer.MutationError) { w.fail("%s: %v", p.Name, err) },
 		},
 	})
 	for _, h := range p.Handlers {
@@ -154,7 +156,8 @@ func (s *watched[T]) violations() []string {
 		wrong = append(wrong, h.Violations()...)
 	}
 	if shot := s.Snapshot(); shot.ProcessErrors > 0 || shot.Reflector.StoreErrors > 0 {
-		wrong = append(wrong, fmt.Sprintf("%s: events were not applied: %v, %v", s.made.Name, shot.LastProcessError, shot.Reflector.LastStoreError))
+		wrong = append(wrong, fmt.Sprintf("%s: events were not applied: %v, %v", s.made.Name, shot.LastProcessError,
+			shot.Reflector.LastStoreError))
 	}
 	return wrong
 }

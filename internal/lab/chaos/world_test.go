@@ -69,14 +69,17 @@ func newWorld(p Plan, s sabotage) (*world, error) {
 		"metadata": map[string]any{"name": "widgets.example.org"},
 		"spec": map[string]any{
 			"group": "example.org", "scope": "Namespaced",
-			"names": map[string]any{"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+			"names": map[string]any{"plural": "widgets", "singular": "widget", "kind": "Widget",
+				"listKind": "WidgetList"},
 			"versions": []any{map[string]any{
 				"name": "v1", "served": true, "storage": true,
-				"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+				"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object",
+					"x-kubernetes-preserve-unknown-fields": true}},
 			}},
 		},
 	}}
-	if _, err := w.registry().Create(context.Background(), w.target(customResources, "", ""), definition, writer); err != nil {
+	if _, err := w.registry().Create(context.Background(), w.target(customResources, "", ""), definition,
+		writer); err != nil {
 		return nil, err
 	}
 	for i := range namespaceCount {

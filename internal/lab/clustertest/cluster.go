@@ -86,7 +86,8 @@ func (c *Cluster) Client(changes ...func(*restclient.Config)) *restclient.Client
 }
 
 // Collection returns the informer of a resource over all namespaces, and its clients.
-func Collection[T apps.Owned](client *restclient.Client, resource api.GroupVersionResource, set gears.Set) apps.Collection[T] {
+func Collection[T apps.Owned](client *restclient.Client, resource api.GroupVersionResource,
+	set gears.Set) apps.Collection[T] {
 	typed := restclient.Typed[T](client, resource, "")
 	return apps.NewCollection(informer.NewSharedIndexInformer(typed, informer.Config[T]{
 		Name: resource.Resource, Gears: gears.Informer[T](set),

@@ -27,7 +27,8 @@ func (c *Cluster) RunNamespaceControllerOf(ctx context.Context, set gears.Set) (
 	c.t.Helper()
 	client := c.Client()
 	typed := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	namespaces := informer.NewSharedIndexInformer(typed, informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
+	namespaces := informer.NewSharedIndexInformer(typed,
+		informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaces, DrainTimeout: time.Second,
 		Deleter: gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(nsctl.DeleterConfig{

@@ -37,7 +37,8 @@ func (k *Killer) Requests() int {
 
 // ServeHTTP passes a request on to the server.
 func (k *Killer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Authorization") != "Bearer "+controllerToken || r.Method == http.MethodGet && r.URL.RawQuery != "" {
+	if r.Header.Get("Authorization") != "Bearer "+controllerToken ||
+		r.Method == http.MethodGet && r.URL.RawQuery != "" {
 		k.server.ServeHTTP(w, r)
 		return
 	}

@@ -102,7 +102,8 @@ func (f Folder) files(lab *Lab) ([]file, error) {
 	var files []file
 	for _, entry := range entries {
 		name := lab.Package() + "/" + entry.Name()
-		source := slices.Contains([]string{".yaml", ".json", ".go"}, path.Ext(name)) && !strings.HasSuffix(name, "_test.go")
+		source := slices.Contains([]string{".yaml", ".json", ".go"}, path.Ext(name)) &&
+			!strings.HasSuffix(name, "_test.go")
 		if entry.IsDir() || !source {
 			continue
 		}

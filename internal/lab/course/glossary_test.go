@@ -78,7 +78,8 @@ func TestThePagesAreWrittenFromTheGlossary(t *testing.T) {
 // stands before the confusion, and the end of a sentence.
 func (g glossary) markdown(lang, other words.Lang, link, head, not, stop string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s\n\n%s\n\n%s\n| --- | --- | --- | --- | --- |\n", g.Title.In(lang), link, g.Intro.In(lang), head)
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n%s\n\n%s\n| --- | --- | --- | --- | --- |\n", g.Title.In(lang), link,
+		g.Intro.In(lang), head)
 	for _, term := range g.Terms {
 		meaning := term.In(lang)
 		if term.Not.Complete() {
@@ -89,7 +90,8 @@ func (g glossary) markdown(lang, other words.Lang, link, head, not, stop string)
 		if declared {
 			code += ": " + name
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", term.Name.In(lang), term.Name.In(other), meaning, strings.Join(term.Labs, " "), code)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", term.Name.In(lang), term.Name.In(other), meaning,
+			strings.Join(term.Labs, " "), code)
 	}
 	return b.String()
 }

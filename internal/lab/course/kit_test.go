@@ -40,7 +40,8 @@ func TestAKitHasWhatGitTracks(t *testing.T) {
 	there := unpack(t, file)
 	assert.True(t, course.IsKit(there))
 	assert.False(t, course.IsKit(dir))
-	for name, want := range map[string]string{"kit/version": "v1", labtest.Page: labtest.Reference, "kit/go/go1.26.0.linux-amd64.tar.gz": "Go"} {
+	for name, want := range map[string]string{"kit/version": "v1", labtest.Page: labtest.Reference,
+		"kit/go/go1.26.0.linux-amd64.tar.gz": "Go"} {
 		text, err := os.ReadFile(filepath.Join(there, name))
 		require.NoError(t, err)
 		assert.Equal(t, want, string(text), name)

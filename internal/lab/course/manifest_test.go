@@ -18,8 +18,10 @@ func TestAMisspeltFieldIsAnError(t *testing.T) {
 	for _, c := range []struct{ file, find, replace, want string }{
 		{"lab.yaml", "article:", "artikel:", "field artikel not found"},
 		{"lab.yaml", "name: sum, run:", "name: sum, rnu:", "field rnu not found"},
-		{"lab.yaml", "files: [{path: gear/counter.go, write: [Counter.Add, Counter.Value], remove: []}]\n", "", "no page is named"},
-		{"lab.yaml", "hints:", "run: {script: [{pause: long}]}\nhints:", "cannot unmarshal !!str `long` into time.Duration"},
+		{"lab.yaml", "files: [{path: gear/counter.go, write: [Counter.Add, Counter.Value], remove: []}]\n", "",
+			"no page is named"},
+		{"lab.yaml", "hints:", "run: {script: [{pause: long}]}\nhints:",
+			"cannot unmarshal !!str `long` into time.Duration"},
 		{"lab.yaml", "article:", "---\narticle:", "one document is expected"},
 		{"mutants.yaml", "killed_by:", "killedBy:", "field killedBy not found"},
 		{"predict.yaml", "id: order", "di: order", "field di not found"},
@@ -137,7 +139,8 @@ func TestThePageForTeachers(t *testing.T) {
 
 func TestLabsAreFoundByManyNames(t *testing.T) {
 	labs := []*course.Lab{{ID: "04", Name: "04-deltafifo"}, {ID: "08", Name: "08-work-queue"}}
-	for id, words := range map[string]string{"04": "04 4 deltafifo", "08": "8 08 008 work-queue 08-work-queue/ Work-Queue"} {
+	for id, words := range map[string]string{"04": "04 4 deltafifo",
+		"08": "8 08 008 work-queue 08-work-queue/ Work-Queue"} {
 		for word := range strings.FieldsSeq(words) {
 			found := course.Find(labs, word)
 			require.NotNil(t, found, word)

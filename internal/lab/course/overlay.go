@@ -138,7 +138,8 @@ func (o *Overlay) Name(printed string) (name string, learners bool) {
 		if !ok {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(o.repository, filepath.FromSlash(rest))); err == nil && !filepath.IsAbs(rest) {
+		if _, err := os.Stat(filepath.Join(o.repository, filepath.FromSlash(rest))); err == nil &&
+			!filepath.IsAbs(rest) {
 			return rest, false
 		}
 	}

@@ -24,7 +24,8 @@ func TestAnOverlayReplacesAddsAndRemoves(t *testing.T) {
 	labtest.Write(t, folder.Page(lab, "gear/other.go"), "package gear\n")
 	o, err := course.NewOverlay(repository, repository, mine)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"workshop/work/04-counter/gear/other.go"}, o.Edited, "an edited file to read is reported and not used")
+	assert.Equal(t, []string{"workshop/work/04-counter/gear/other.go"}, o.Edited,
+		"an edited file to read is reported and not used")
 
 	file := filepath.Join(t.TempDir(), "overlay.json")
 	require.NoError(t, o.Write(file))

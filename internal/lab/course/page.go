@@ -87,7 +87,8 @@ func (p *Page) keys() []Function {
 		}
 		to = place[1] + len(value)
 		name := string(p.Text[place[2]:place[3]])
-		functions = append(functions, Function{Name: name, Line: lineOf(place[0]), End: lineOf(to), from: place[1], to: to})
+		functions = append(functions, Function{Name: name, Line: lineOf(place[0]), End: lineOf(to), from: place[1],
+			to: to})
 	}
 	return functions
 }

@@ -53,7 +53,8 @@ func (f *FailedTest) Kind() string {
 // Fail records the first failure of a test, or nil. Another failure than before gets its hint
 // again, and so does each page that does not compile.
 func (p *LabProgress) Fail(failed *FailedTest) {
-	same := failed != nil && p.Failed != nil && failed.Test != "" && failed.Test == p.Failed.Test && failed.Kind() == p.Failed.Kind()
+	same := failed != nil && p.Failed != nil && failed.Test != "" && failed.Test == p.Failed.Test &&
+		failed.Kind() == p.Failed.Kind()
 	if !same {
 		p.HintShown = ""
 	}

@@ -32,7 +32,8 @@ func setUp() error {
 	}
 	proxy := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(modules), "/")}
 	// go.sum has all checksums, so the checksum database is not asked.
-	environment := append(os.Environ(), "GOPROXY="+proxy.String(), "GOSUMDB=off", "GONOPROXY=none", "GOTOOLCHAIN=local", "CGO_ENABLED=0")
+	environment := append(os.Environ(), "GOPROXY="+proxy.String(), "GOSUMDB=off", "GONOPROXY=none", "GOTOOLCHAIN=local",
+		"CGO_ENABLED=0")
 	for _, step := range []struct {
 		says      string
 		arguments []string

@@ -55,12 +55,16 @@ func TestStepsEnd(t *testing.T) {
 	}{
 		{step: course.Step{Run: "Parts/passes"}, passed: true},
 		{step: course.Step{Run: "Parts/fails"}, output: "because"},
-		{step: course.Step{Run: "Parts/hangs", Limit: 100 * time.Millisecond}, output: "panic: test timed out after 100ms"},
+		{step: course.Step{Run: "Parts/hangs", Limit: 100 * time.Millisecond},
+			output: "panic: test timed out after 100ms"},
 		{step: course.Step{Run: "Parts/leaves"}, output: `unexpected call to os.Exit\(0\) during test`},
-		{step: course.Step{Run: "Parts/passes", Flags: []string{"-test.count=2"}}, passed: true, output: `(?s)(--- PASS: TestParts/.*){2}`},
+		{step: course.Step{Run: "Parts/passes", Flags: []string{"-test.count=2"}}, passed: true,
+			output: `(?s)(--- PASS: TestParts/.*){2}`},
 		// What an earlier step has run is not run again, unless nothing else is left.
-		{step: course.Step{Run: "Parts/(passes|fails)"}, before: []string{"TestParts/fails", "TestParts/hangs"}, passed: true, output: "TestParts/passes"},
-		{step: course.Step{Run: "Parts/passes"}, before: []string{"TestParts"}, passed: true, output: "--- PASS: TestParts/passes"},
+		{step: course.Step{Run: "Parts/(passes|fails)"}, before: []string{"TestParts/fails", "TestParts/hangs"},
+			passed: true, output: "TestParts/passes"},
+		{step: course.Step{Run: "Parts/passes"}, before: []string{"TestParts"}, passed: true,
+			output: "--- PASS: TestParts/passes"},
 	} {
 		result, err := run(t, c.step, c.before...)
 		require.NoError(t, err)

@@ -62,7 +62,8 @@ func Free[T any](a, b T) {
 	panic("lab 04: Free is yours to write")
 }
 `, string(made))
-	for name, want := range map[string]string{"Gear.Stop": "there is no function Gear.Stop with a body", "Gear": "there is no function Gear with a body"} {
+	for name, want := range map[string]string{"Gear.Stop": "there is no function Gear.Stop with a body",
+		"Gear": "there is no function Gear with a body"} {
 		_, err := parse(t, reference).Make("04", []string{name}, nil)
 		assert.EqualError(t, err, want)
 	}
@@ -89,7 +90,8 @@ func TestWhatIsStillToWrite(t *testing.T) {
 
 // A YAML file is a page: its keys are functions, and comments stay.
 func TestAPageInYAML(t *testing.T) {
-	const text = "# The seed.\nseed: 1\n\n# The first one.\nfirst:\n  causes: [C01]\n  # within\n  proof:\n    - /a\n\n# The second one.\nsecond: {causes: [C02]}\n"
+	const text = "# The seed.\nseed: 1\n\n# The first one.\nfirst:\n  causes: [C01]\n  # within\n  proof:\n    - " +
+		"/a\n\n# The second one.\nsecond: {causes: [C02]}\n"
 	page, err := course.ParsePage("verdict.yaml", []byte(text))
 	require.NoError(t, err)
 	var names []string
@@ -103,7 +105,9 @@ func TestAPageInYAML(t *testing.T) {
 
 	made, err := page.Make("13", []string{"first", "second"}, nil)
 	require.NoError(t, err)
-	assert.Equal(t, "# The seed.\nseed: 1\n\n# The first one.\nfirst: \"lab 13: first is yours to write\"\n\n# The second one.\nsecond: \"lab 13: second is yours to write\"\n", string(made))
+	assert.Equal(t,
+		"# The seed.\nseed: 1\n\n# The first one.\nfirst: \"lab 13: first is yours to write\"\n\n# The second "+
+			"one.\nsecond: \"lab 13: second is yours to write\"\n", string(made))
 	stubbed, err := course.ParsePage("verdict.yaml", made)
 	require.NoError(t, err)
 	assert.Len(t, stubbed.Unwritten(), 2)

@@ -49,7 +49,8 @@ func TestMessagesAreUsed(t *testing.T) {
 	all := course.Messages()
 	for name := range used {
 		if strings.HasSuffix(name, "-") { // the rest is a kind or a state
-			assert.True(t, slices.ContainsFunc(keys(all), func(key string) bool { return strings.HasPrefix(key, name) }), name)
+			assert.True(t, slices.ContainsFunc(keys(all),
+				func(key string) bool { return strings.HasPrefix(key, name) }), name)
 			continue
 		}
 		assert.Contains(t, all, name)
@@ -68,7 +69,8 @@ func keys(all map[string]words.Text) (names []string) {
 }
 
 func TestLanguages(t *testing.T) {
-	for value, want := range map[string]words.Lang{"": words.English, "C": words.English, "de_DE.UTF-8": words.English, "zh_CN.UTF-8": words.Chinese, "zh": words.Chinese} {
+	for value, want := range map[string]words.Lang{"": words.English, "C": words.English, "de_DE.UTF-8": words.English,
+		"zh_CN.UTF-8": words.Chinese, "zh": words.Chinese} {
 		t.Setenv("LC_ALL", "")
 		t.Setenv("LC_MESSAGES", "")
 		t.Setenv("LANG", value)
@@ -82,7 +84,8 @@ func TestLanguages(t *testing.T) {
 }
 
 func TestParagraphsAreWrappedBetweenWords(t *testing.T) {
-	text := words.Text{English: strings.Repeat("word ", 20) + "\n    " + strings.Repeat("code ", 18), Chinese: strings.Repeat("字", 100)}
+	text := words.Text{English: strings.Repeat("word ", 20) + "\n    " + strings.Repeat("code ", 18),
+		Chinese: strings.Repeat("字", 100)}
 	assert.Equal(t, strings.TrimSpace(strings.Repeat("word ", 16))+"\nword word word word\n    "+
 		strings.TrimSpace(strings.Repeat("code ", 15))+"\n    code code code", text.Wrapped(words.English, 80))
 	assert.Equal(t, text.Chinese, text.Wrapped(words.Chinese, 80))

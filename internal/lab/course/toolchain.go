@@ -20,7 +20,8 @@ func Go(ctx context.Context, dir string, arguments ...string) (output string, ok
 }
 
 // goWith is Go with these settings only.
-func goWith(ctx context.Context, dir string, settings []string, arguments ...string) (output string, ok bool, err error) {
+func goWith(ctx context.Context, dir string, settings []string,
+	arguments ...string) (output string, ok bool, err error) {
 	scratch, err := os.MkdirTemp("", "orrery-lab-go-") // after Ctrl-C the go command leaves its folders behind
 	if err != nil {
 		return "", false, err
@@ -105,7 +106,8 @@ func (b Build) Program(ctx context.Context, binary string) (output string, ok bo
 	if b.Version != "" {
 		linker += " -X orrery/internal/app/program.Version=" + b.Version
 	}
-	return Go(ctx, b.Repository, "build", "-buildvcs=false", linker, "-overlay", b.Overlay, "-o", binary, "./"+b.Package)
+	return Go(ctx, b.Repository, "build", "-buildvcs=false", linker, "-overlay", b.Overlay, "-o", binary,
+		"./"+b.Package)
 }
 
 // Vet runs go vet on the package. A finding is one line.

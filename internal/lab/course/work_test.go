@@ -35,7 +35,8 @@ func TestALabBeginsWithAStubAndWhatIsAroundIt(t *testing.T) {
 	assert.FileExists(t, filepath.Join(folder.Dir, "AGENTS.md"), "an assistant that is opened in the folder reads it")
 	module, err := os.ReadFile(filepath.Join(folder.Dir, "go.mod"))
 	require.NoError(t, err)
-	assert.Equal(t, "module orrery/workshop/work\n\ngo 1.26.0\n\nrequire orrery v0.0.0\n\nreplace orrery => ../..\n", string(module))
+	assert.Equal(t, "module orrery/workshop/work\n\ngo 1.26.0\n\nrequire orrery v0.0.0\n\nreplace orrery => ../..\n",
+		string(module))
 }
 
 func TestAnEarlierFolderIsKept(t *testing.T) {
@@ -102,7 +103,8 @@ func TestTheRepositoryIsFoundFromInside(t *testing.T) {
 	folder := course.FolderIn(repository)
 	_, err := folder.Start(labtest.Lab(t, repository))
 	require.NoError(t, err)
-	for _, inside := range []string{repository, folder.Dir, folder.Of(labtest.Lab(t, repository)), filepath.Join(repository, "gear")} {
+	for _, inside := range []string{repository, folder.Dir, folder.Of(labtest.Lab(t, repository)),
+		filepath.Join(repository, "gear")} {
 		found, err := course.FindRepository(inside)
 		require.NoError(t, err)
 		assert.Equal(t, repository, found)

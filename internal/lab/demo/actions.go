@@ -48,7 +48,8 @@ const fillTime = 2 * time.Second
 
 // Fill creates the namespace and its content.
 func (s *Stage) Fill(ctx context.Context) error {
-	s.Enter("filling the namespace", fmt.Sprintf("the namespace %s is filled; each object is an ADDED event for a spectator", Namespace))
+	s.Enter("filling the namespace",
+		fmt.Sprintf("the namespace %s is filled; each object is an ADDED event for a spectator", Namespace))
 	if err := s.CreateNamespace(ctx); err != nil {
 		return err
 	}
@@ -99,8 +100,11 @@ func (s *Stage) DeleteNamespace(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the namespace: %w", err)
 	}
-	s.Tell(story.Server, "the namespace stays: deletionTimestamp is set, the phase is %s, spec.finalizers is %s; the server refuses new objects in it",
-		namespace.NestedString("status", "phase"), strings.Join(namespace.NestedStringSlice("spec", "finalizers"), ", "))
+	s.Tell(story.Server,
+		"the namespace stays: deletionTimestamp is set, the phase is %s, spec.finalizers is %s; the server refuses "+
+			"new objects in it",
+		namespace.NestedString("status", "phase"),
+		strings.Join(namespace.NestedStringSlice("spec", "finalizers"), ", "))
 	return nil
 }
 
@@ -197,7 +201,9 @@ func (s *Stage) BreakAPI(ctx context.Context) error {
 	if _, err := s.objectsOf(apiServices, "").Create(ctx, service, api.UpdateOptions{}); err != nil {
 		return fmt.Errorf("creating APIService %s: %w", BrokenAPI, err)
 	}
-	s.Tell(story.You, "kubectl create -f apiservice.yaml: %s names the service kube-system/metrics-server, which does not exist", BrokenAPI)
+	s.Tell(story.You,
+		"kubectl create -f apiservice.yaml: %s names the service kube-system/metrics-server, which does not exist",
+		BrokenAPI)
 	return s.ShowAPI(ctx)
 }
 

@@ -52,7 +52,8 @@ func TestLines(t *testing.T) {
 		assert.NotContains(t, text, "\x1b")
 		from := 0
 		for _, part := range []string{
-			"lab demo, scene delete", s.scene.Words().Happens.English[:40], "kubectl create namespace shop", "kubectl delete namespace shop",
+			"lab demo, scene delete", s.scene.Words().Happens.English[:40], "kubectl create namespace shop",
+			"kubectl delete namespace shop",
 			"through /finalize", "Where the time went", "grace period", "What went through the gears", "requests",
 			"What was learnt", "Read on", "nsctl/deleter.go",
 		} {

@@ -124,7 +124,8 @@ func TestScenesAnswerTheirQuestions(t *testing.T) {
 
 				lines := parsed(t, recording)
 				asked, revealed := find(lines, "lab.question"), find(lines, "lab.answer")
-				chosen := slices.IndexFunc(lines, func(e line) bool { return e["e"] == "lab.input" && e["name"] == "answer" })
+				chosen := slices.IndexFunc(lines,
+					func(e line) bool { return e["e"] == "lab.input" && e["name"] == "answer" })
 				require.Positive(t, asked)
 				require.Greater(t, chosen, asked, "the reader chooses after the question")
 				require.Greater(t, revealed, chosen, "the scene reveals after the choice")
@@ -192,7 +193,8 @@ var computed = map[string]func(lines []line, asked int) string{
 	"slow-consumer": func(lines []line, asked int) string {
 		red := line{"k": "shop/red"}
 		pops := pick(lines[asked:], "d", "deltafifo.popped", red)
-		return fmt.Sprintf("%d · %d · %d", len([]rune(strings.Join(pops, ""))), len(pops), len(pick(lines[asked:], "kind", "informer.handled", red)))
+		return fmt.Sprintf("%d · %d · %d", len([]rune(strings.Join(pops, ""))), len(pops),
+			len(pick(lines[asked:], "kind", "informer.handled", red)))
 	},
 	"store-decides": func(lines []line, asked int) string {
 		kind := func(name string) string {
@@ -209,7 +211,8 @@ var computed = map[string]func(lines []line, asked int) string{
 		keys, deltas := pick(lines, "k", "deltafifo.queued", of), pick(lines, "d", "deltafifo.queued", of)
 		found := ""
 		for i, key := range keys {
-			if last := []rune(deltas[i]); !events[key] && strings.ContainsRune("D†", last[len(last)-1]) && !strings.ContainsRune(found, last[len(last)-1]) {
+			if last := []rune(deltas[i]); !events[key] && strings.ContainsRune("D†", last[len(last)-1]) &&
+				!strings.ContainsRune(found, last[len(last)-1]) {
 				found += string(last[len(last)-1])
 			}
 		}

@@ -66,11 +66,13 @@ func (s *Stage) StartMachines(context.Context) error {
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*vms.VirtualMachine]{
 		UpdateFunc: func(old, vm *vms.VirtualMachine) {
 			if old.DeletionTimestamp == nil && vm.DeletionTimestamp != nil {
-				s.Tell(story.Handler, "the deletion of %s arrives as an update that sets metadata.deletionTimestamp", vm.Name)
+				s.Tell(story.Handler, "the deletion of %s arrives as an update that sets metadata.deletionTimestamp",
+					vm.Name)
 			}
 		},
 		DeleteFunc: func(deleted informer.DeletedObject[*vms.VirtualMachine]) {
-			s.Tell(story.Server, "the last finalizer of %s is removed, and the server removes the object", deleted.Object.Name)
+			s.Tell(story.Server, "the last finalizer of %s is removed, and the server removes the object",
+				deleted.Object.Name)
 		},
 	})
 	if err != nil {
@@ -157,7 +159,8 @@ func (s *Stage) AwaitMachines(ctx context.Context) error {
 			return false, err
 		}
 		for _, vm := range list.Items {
-			if vm.GetDeletionTimestamp() != nil || vm.NestedString("status", "phase") != string(vms.VirtualMachineActive) {
+			if vm.GetDeletionTimestamp() != nil || vm.NestedString("status",
+				"phase") != string(vms.VirtualMachineActive) {
 				return false, nil
 			}
 		}

@@ -80,15 +80,20 @@ func TestScenesInThePage(t *testing.T) {
 		look := looks[i%len(looks)]
 		t.Run(name, func(t *testing.T) {
 			b.T = t
-			b.Do(chromedp.EmulateViewport(look.width, look.height), chromedp.Navigate(replayed(t, recording)+"&lang="+look.language+"&theme="+look.theme))
+			b.Do(chromedp.EmulateViewport(look.width, look.height),
+				chromedp.Navigate(replayed(t, recording)+"&lang="+look.language+"&theme="+look.theme))
 			b.Until(`document.querySelector('[data-box="guide"]')`)
 			goTo(b, asked)
-			assert.True(t, viewtest.Value[bool](b, `document.querySelector(".choices") === null`), "it asks at its moment")
+			assert.True(t, viewtest.Value[bool](b, `document.querySelector(".choices") === null`),
+				"it asks at its moment")
 			b.Press("]")
 			b.Until(`document.querySelectorAll(".choices button").length > 0`)
-			assert.Equal(t, choices, viewtest.Value[[]string](b, `[...document.querySelectorAll(".choices button")].map(b => b.innerText)`))
-			assert.Equal(t, "group", viewtest.Value[string](b, `document.querySelector(".choices").role || document.querySelector(".choices").getAttribute("role")`))
-			assert.Empty(t, viewtest.Value[string](b, `document.querySelector(".verdict").innerText`), "nothing is revealed before the choice")
+			assert.Equal(t, choices, viewtest.Value[[]string](b,
+				`[...document.querySelectorAll(".choices button")].map(b => b.innerText)`))
+			assert.Equal(t, "group", viewtest.Value[string](b,
+				`document.querySelector(".choices").role || document.querySelector(".choices").getAttribute("role")`))
+			assert.Empty(t, viewtest.Value[string](b, `document.querySelector(".verdict").innerText`),
+				"nothing is revealed before the choice")
 			fits(t, b, "question")
 			words := sentences(t, look.language)
 			if name == "one-key" {
@@ -192,7 +197,8 @@ func TestScenesAfterAResize(t *testing.T) {
 // moment returns the one that shows a scene best: before a gate lets the first item through, or
 // before the answer.
 func moment(lines []line, asked int) int {
-	through := slices.IndexFunc(lines[asked:], func(e line) bool { return e["e"] == "lab.stepped" || e["e"] == "lab.released" })
+	through := slices.IndexFunc(lines[asked:],
+		func(e line) bool { return e["e"] == "lab.stepped" || e["e"] == "lab.released" })
 	if through >= 0 && asked+through < find(lines, "lab.answer") {
 		return asked + through
 	}

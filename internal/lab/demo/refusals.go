@@ -198,7 +198,8 @@ func playTwoWaysOf410(on *Stage, ctx context.Context) error {
 		return script(awaitRun("a new list after the 410", listed), conclude(func(_ *Stage, s *story.State) error {
 			i, answer := informerOf(s.Run), answersSince(s.Run, before)[0]
 			reason, _, _ := strings.Cut(i.Reflector.Err, ":")
-			text := s.Say("HTTP %d, events: %s; Status 410 %s; then a list of %d object[s]", answer.Code, failed, reason,
+			text := s.Say("HTTP %d, events: %s; Status 410 %s; then a list of %d object[s]", answer.Code,
+				failed, reason,
 				i.Reflector.Items)
 			s.Show(s.Say("way %d", way), "%s", text)
 			s.Figure(s.Say("way %d", way), "%s", text)
@@ -215,7 +216,8 @@ func playTwoWaysOf410(on *Stage, ctx context.Context) error {
 		startInformer(&restclient.Trace{WatchFrame: frame}),
 		pause(2*look),
 		begin("an answer with code 410", "a gateway answers the next watch itself"),
-		tell(story.Demo, "a gateway between informer and server answers the next watch itself: HTTP 410, with a Status"),
+		tell(story.Demo,
+			"a gateway between informer and server answers the next watch itself: HTTP 410, with a Status"),
 		do(func(on *Stage) {
 			on.AnswerNextWatch(http.StatusGone, "application/json",
 				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,`+

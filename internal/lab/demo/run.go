@@ -213,7 +213,8 @@ func (s *Stage) play(ctx context.Context) error {
 	s.held = s.Gates != nil
 	playing := ctx
 	if !s.held {
-		limited, cancel := context.WithTimeoutCause(ctx, timeout, errTooLong) // only the scene: the controller may run longer
+		// only the scene: the controller may run longer
+		limited, cancel := context.WithTimeoutCause(ctx, timeout, errTooLong)
 		defer cancel()
 		playing = limited
 	}

@@ -490,5 +490,6 @@ func TestScenesAreComplete(t *testing.T) {
 
 func TestUnknownScene(t *testing.T) {
 	err := Run(t.Context(), Config{Scene: "delite"})
-	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-consumer, one-key, slow-handler, stuck, virtualmachine, errors, two-ways-of-410, index, store-decides, back-off, worker-pool, two-queues, stall`)
+	assert.EqualError(t, err,
+		`there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-consumer, one-key, slow-handler, stuck, virtualmachine, errors, two-ways-of-410, index, store-decides, back-off, worker-pool, two-queues, stall`)
 }

@@ -26,9 +26,12 @@ type serverEvent struct {
 
 // hotHistory is what happens on the server: hot changes all the time; a and b come in between.
 var hotHistory = []*serverEvent{
-	{deltafifo.Added, "hot", 1}, {deltafifo.Added, "a", 2}, {deltafifo.Updated, "hot", 3}, {deltafifo.Updated, "hot", 4},
-	{deltafifo.Updated, "hot", 5}, {deltafifo.Updated, "hot", 6}, {deltafifo.Updated, "hot", 7}, {deltafifo.Updated, "hot", 8},
-	{deltafifo.Updated, "hot", 9}, {deltafifo.Added, "b", 10}, {deltafifo.Updated, "a", 11}, {deltafifo.Updated, "hot", 12},
+	{deltafifo.Added, "hot", 1}, {deltafifo.Added, "a", 2}, {deltafifo.Updated, "hot", 3},
+	{deltafifo.Updated, "hot", 4},
+	{deltafifo.Updated, "hot", 5}, {deltafifo.Updated, "hot", 6}, {deltafifo.Updated, "hot", 7},
+	{deltafifo.Updated, "hot", 8},
+	{deltafifo.Updated, "hot", 9}, {deltafifo.Added, "b", 10}, {deltafifo.Updated, "a", 11},
+	{deltafifo.Updated, "hot", 12},
 }
 
 var twoQueues = Scene{

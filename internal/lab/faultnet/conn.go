@@ -79,7 +79,8 @@ func (c *conn) failedLocked(op string) error {
 }
 
 func (c *conn) resetError(op string) error {
-	return &net.OpError{Op: op, Net: c.inner.RemoteAddr().Network(), Source: c.inner.LocalAddr(), Addr: c.inner.RemoteAddr(), Err: syscall.ECONNRESET}
+	return &net.OpError{Op: op, Net: c.inner.RemoteAddr().Network(), Source: c.inner.LocalAddr(),
+		Addr: c.inner.RemoteAddr(), Err: syscall.ECONNRESET}
 }
 
 // Close closes the connection. The other end notices even over a black hole, so that nothing is

@@ -59,7 +59,10 @@ func TestDialsIntoABlackHole(t *testing.T) {
 
 func TestADialThatFailsByItself(t *testing.T) {
 	var link faultnet.Link
-	_, err := link.Dial(func(context.Context, string, string) (net.Conn, error) { return nil, syscall.EMFILE })(t.Context(), "tcp", "x")
+	_, err := link.Dial(func(context.Context, string,
+		string) (net.Conn, error) {
+		return nil, syscall.EMFILE
+	})(t.Context(), "tcp", "x")
 	assert.ErrorIs(t, err, syscall.EMFILE)
 	assert.Zero(t, link.Snapshot().Open)
 }

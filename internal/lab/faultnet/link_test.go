@@ -335,7 +335,8 @@ func TestFaultsComeAtAnyTime(t *testing.T) {
 				io.Copy(io.Discard, near)
 			}()
 			for _, fault := range []func(){
-				func() { link.Delay(time.Millisecond, time.Millisecond) }, func() { link.Drip(1 << 20) }, func() { link.Stall(true) },
+				func() { link.Delay(time.Millisecond, time.Millisecond) }, func() { link.Drip(1 << 20) },
+				func() { link.Stall(true) },
 				func() { link.Corrupt(3) }, func() { link.BlackHole(true, faultnet.Sent) }, link.HalfClose, link.Heal,
 				func() { link.CutAfter(100) }, link.Cut, link.Heal,
 			} {

@@ -32,7 +32,8 @@ func NewProxy(listen, target string, link *Link) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{listener: l, target: target, dial: link.Dial((&net.Dialer{}).DialContext), open: map[net.Conn]struct{}{}}
+	p := &Proxy{listener: l, target: target, dial: link.Dial((&net.Dialer{}).DialContext),
+		open: map[net.Conn]struct{}{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.running.Go(p.accept)
 	return p, nil

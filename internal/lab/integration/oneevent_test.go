@@ -85,11 +85,12 @@ func startNamespaceController(
 ) (wait func()) {
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 	factory := &informer.SharedInformerFactory{}
-	shared := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
-		return informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
-			Name: "namespaces", Gears: gears.Informer[*api.Namespace](set),
+	shared := informer.InformerFor(factory, "namespaces",
+		func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
+			return informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
+				Name: "namespaces", Gears: gears.Informer[*api.Namespace](set),
+			})
 		})
-	})
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: shared,
 		NewQueue: set.NewQueue,

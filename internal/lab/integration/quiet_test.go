@@ -38,10 +38,13 @@ func TestAQuietWatchOverHTTP1KeepsUp(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			silent := 0
 			pods := machine.New(reflector.Config[*api.PartialObjectMetadata]{
-				Name:             "pods",
-				ListerWatcher:    restclient.Metadata(c.Admin(), api.PodsResource, ""),
-				Store:            nowhere{},
-				KeyFunc:          func(pod *api.PartialObjectMetadata) (string, error) { return pod.Namespace + "/" + pod.Name, nil },
+				Name:          "pods",
+				ListerWatcher: restclient.Metadata(c.Admin(), api.PodsResource, ""),
+				Store:         nowhere{},
+				KeyFunc: func(pod *api.PartialObjectMetadata) (string,
+					error) {
+					return pod.Namespace + "/" + pod.Name, nil
+				},
 				DisableWatchList: !streaming,
 				Trace:            &reflector.Trace{IdleTimeout: func(time.Duration) { silent++ }},
 			})

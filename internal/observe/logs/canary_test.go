@@ -45,7 +45,8 @@ func secretive() []error {
 	}
 	all := []error{nil, io.EOF, controller.ErrCutShort, &nsctl.ResourcesRemainingError{Estimate: 15},
 		api.NewStatusError(api.Status{Code: 409, Reason: api.ReasonConflict}),
-		api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}), api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired}),
+		api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}),
+		api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired}),
 		api.NewStatusError(api.Status{Code: 504, Reason: api.ReasonTimeout,
 			Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}})}
 	for _, text := range texts {
@@ -193,7 +194,8 @@ func TestKnownSecretsAreHidden(t *testing.T) {
 // A secret in one program may be an ordinary word or number in another: constant text stays, and
 // only variable parts are searched.
 func TestHidingLeavesTheProgramsOwnWords(t *testing.T) {
-	words := []string{"message", "namespace", "finalized", "warning", "took_s", "123456", `quo"ted\canary` + "\n", "<&>häh?"}
+	words := []string{"message", "namespace", "finalized", "warning", "took_s", "123456", `quo"ted\canary` + "\n",
+		"<&>häh?"}
 	reported := lines(t, 0, func(l *logs.Logger) {
 		for _, word := range words {
 			l.Hide(word)
@@ -204,8 +206,9 @@ func TestHidingLeavesTheProgramsOwnWords(t *testing.T) {
 		}
 		line.Err(errors.New("it says namespace")).Bytes("stack", []byte("warning \" 123456")).Msg("namespace finalized")
 	})
-	want := map[string]any{"level": "warn", "message": "namespace finalized", "namespace": "blue", "took_s": 123456789.0,
-		"error": "it says [redacted]", "stack": "[redacted] \" [redacted]"}
+	want := map[string]any{"level": "warn", "message": "namespace finalized", "namespace": "blue",
+		"took_s": 123456789.0,
+		"error":  "it says [redacted]", "stack": "[redacted] \" [redacted]"}
 	for _, word := range words {
 		want["of "+word] = "a [redacted]."
 	}

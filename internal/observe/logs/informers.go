@@ -26,7 +26,8 @@ func (l *Logger) Informer() *informer.Trace {
 			})
 		},
 		HandlerLagging: func(h informer.HandlerInfo, pending int) {
-			l.Warn().Str("informer", h.Informer).Str("handler", h.Handler).Int("pending", pending).Msg("handler cannot keep up")
+			l.Warn().Str("informer", h.Informer).Str("handler", h.Handler).Int("pending", pending).
+				Msg("handler cannot keep up")
 		},
 		HandlerStuck: func(s informer.StuckHandler) {
 			l.Warn().Str("informer", s.Informer).Str("handler", s.Handler).Stringer("event", s.Event).Str("key", s.Key).
@@ -34,7 +35,8 @@ func (l *Logger) Informer() *informer.Trace {
 		},
 		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, _ any) {
 			if l.recent.due(h.Informer + " " + h.Handler + " " + kind.String()) {
-				l.Error().Str("informer", h.Informer).Str("handler", h.Handler).Stringer("event", kind).Str("key", key).Msg("handler panicked")
+				l.Error().Str("informer", h.Informer).Str("handler", h.Handler).Stringer("event", kind).Str("key", key).
+					Msg("handler panicked")
 			}
 		},
 		ProcessError: func(name string, err *informer.ProcessError) {
@@ -55,14 +57,16 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 	return &reflector.Trace{
 		Listed: func(info reflector.ListInfo) {
 			l.At(verbosityPasses).Str("informer", name).Int("items", info.Items).Bool("streamed", info.Streamed).
-				Str("resource_version", info.ResourceVersion).Dur("took_s", rounded(info.Duration)).Msg("state received")
+				Str("resource_version", info.ResourceVersion).Dur("took_s", rounded(info.Duration)).
+				Msg("state received")
 		},
 		StreamingListAbandoned: func(err error) {
 			l.At(verbosityPasses).Str("informer", name).Err(err).Msg("no streaming list here, listing instead")
 		},
 		WatchStarted: func(opts api.ListOptions) {
 			if lasted, attempts := trouble.over(); lasted > 0 {
-				l.Info().Str("informer", name).Dur("after_s", rounded(lasted)).Int("attempts", attempts).Msg("list-watch works again")
+				l.Info().Str("informer", name).Dur("after_s", rounded(lasted)).Int("attempts", attempts).
+					Msg("list-watch works again")
 			}
 			l.At(verbosityRequests).Str("informer", name).Str("resource_version", opts.ResourceVersion).
 				Bool("initial_events", opts.SendInitialEvents).Msg("watch opened")
@@ -77,7 +81,8 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 		},
 		BackOff: func(delay time.Duration, err error) {
 			event := l.Warn()
-			if reflector.CauseOf(err) == reflector.CauseExpired || leaderelection.IsLost(err) || !trouble.failed(fmt.Sprint(err)) {
+			if reflector.CauseOf(err) == reflector.CauseExpired || leaderelection.IsLost(err) ||
+				!trouble.failed(fmt.Sprint(err)) {
 				// An expired position is ordinary after a pause, because the server keeps a few
 				// minutes of history. The election logs the loss of the Lease.
 				event = l.At(verbosityPasses)
@@ -87,16 +92,19 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 		Expired: func(resourceVersion string, err error) {
 			if reflector.CauseOf(err) == reflector.CauseTooLarge {
 				l.Warn().Str("informer", name).Str("resource_version", resourceVersion).Err(err).
-					Msg("the server is older than its last known version, as after a restore from a backup; listing again")
+					Msg("the server is older than its last known version, as after a restore from a backup; " +
+						"listing again")
 				return
 			}
-			l.At(verbosityPasses).Str("informer", name).Str("resource_version", resourceVersion).Err(err).Msg("resource version is too old, listing again")
+			l.At(verbosityPasses).Str("informer", name).Str("resource_version", resourceVersion).Err(err).
+				Msg("resource version is too old, listing again")
 		},
 		StoreFailed: func(err *reflector.StoreError) {
 			l.Error().Str("informer", name).Err(err).Msg("event could not be queued")
 		},
 		IdleTimeout: func(silence time.Duration) {
-			l.At(verbosityPasses).Str("informer", name).Dur("silence_s", rounded(silence)).Msg("watch is silent, opening a new one")
+			l.At(verbosityPasses).Str("informer", name).Dur("silence_s", rounded(silence)).
+				Msg("watch is silent, opening a new one")
 		},
 	}
 }
@@ -131,7 +139,8 @@ func (l *Logger) Election() *leaderelection.Trace {
 				l.Warn().Err(err).Bool("leading", leading).Msg("an attempt to get or to keep the Lease failed")
 				return
 			}
-			l.At(verbosityPasses).Err(err).Bool("leading", leading).Msg("an attempt to get or to keep the Lease failed again")
+			l.At(verbosityPasses).Err(err).Bool("leading", leading).
+				Msg("an attempt to get or to keep the Lease failed again")
 		},
 		Lost: func(error) { // the last line of the run says why
 			l.Warn().Msg("lost leadership, stopping at once")

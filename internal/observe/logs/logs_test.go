@@ -306,7 +306,8 @@ func TestWhatTheLogSays(t *testing.T) {
 
 // Lines begin with what they are about.
 func TestWhatALineHas(t *testing.T) {
-	conflict := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 409, Reason: api.ReasonConflict, Message: "modified"})
+	conflict := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 409, Reason: api.ReasonConflict,
+		Message: "modified"})
 	refused := errors.New("no")
 	const failed = "WARN  pass failed, retrying controller=things key=a error=no failures=1 took_s=1"
 	for _, c := range []struct {

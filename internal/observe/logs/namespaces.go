@@ -51,14 +51,16 @@ func (l *namespaceLog) enqueued(namespace *api.Namespace, after time.Duration) {
 func (l *namespaceLog) discovered(namespace string, types int, err error) {
 	if err != nil {
 		// The end of the pass is logged without -v.
-		l.pass(namespace).Int("types", types).Err(err).Msg("discovery is incomplete, the namespace cannot be finalized yet")
+		l.pass(namespace).Int("types", types).Err(err).
+			Msg("discovery is incomplete, the namespace cannot be finalized yet")
 		return
 	}
 	l.pass(namespace).Int("types", types).Msg("resource types discovered")
 }
 
 func (l *namespaceLog) emptinessChecked(ctx context.Context, types, seen int, took time.Duration) {
-	origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Int("types", types).Int("seen", seen).Dur("took_s", rounded(took)).Msg("checked which types have content in any terminating namespace")
+	origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Int("types", types).Int("seen", seen).Dur("took_s",
+		rounded(took)).Msg("checked which types have content in any terminating namespace")
 }
 
 func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionResource, remaining int, err error) {
@@ -166,7 +168,8 @@ func (l *namespaceLog) finalized(namespace string, err error) {
 
 // passStuck runs on a goroutine of its own, while the pass is in progress.
 func (l *namespaceLog) passStuck(namespace string, running time.Duration, waiting int) {
-	l.line(l.Warn(), namespace).Dur("running_s", rounded(running)).Int("waiting", waiting).Msg("pass is slow, a request is unanswered or there is much to do")
+	l.line(l.Warn(), namespace).Dur("running_s", rounded(running)).Int("waiting", waiting).
+		Msg("pass is slow, a request is unanswered or there is much to do")
 }
 
 func (l *namespaceLog) passDone(namespace string, took time.Duration, failures int, err error) {
@@ -184,7 +187,8 @@ func (l *namespaceLog) passDone(namespace string, took time.Duration, failures i
 			Msg("content remains, finalizers of other controllers hold it")
 	case errors.As(err, &remaining):
 		l.news(zerolog.InfoLevel, namespace, "remaining").Dur("took_s", rounded(took)).
-			Int64("estimate_s", remaining.Estimate).Dur("next_look_in_s", remaining.RequeueAfter()).Msg("content remains and needs time")
+			Int64("estimate_s", remaining.Estimate).Dur("next_look_in_s", remaining.RequeueAfter()).
+			Msg("content remains and needs time")
 	default:
 		l.failed(namespace, took, failures, err)
 	}

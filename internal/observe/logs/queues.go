@@ -42,7 +42,8 @@ func (l *Logger) Events() *events.Trace {
 				AnErr("error", err).Msg("event dropped")
 		},
 		Suppressed: func(ctx context.Context, namespace string, err error, pause time.Duration) {
-			origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Str("in_namespace", namespace).Dur("pause_s", pause).Err(err).Msg("events are forbidden, continuing without them")
+			origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Str("in_namespace", namespace).
+				Dur("pause_s", pause).Err(err).Msg("events are forbidden, continuing without them")
 		},
 	}
 }

@@ -29,12 +29,14 @@ func (l *Logger) Requests() *restclient.Trace {
 		},
 		Retry: func(info restclient.RequestInfo, wait time.Duration, err error) {
 			slow.failed(info, err)
-			origin(info.Origin, l.At(verbosityPasses)).Str("method", info.Method).Str("path", info.Path).Int("attempt", info.Attempt).
+			origin(info.Origin, l.At(verbosityPasses)).Str("method", info.Method).Str("path", info.Path).
+				Int("attempt", info.Attempt).
 				Dur("wait_s", rounded(wait)).Err(err).Msg("request failed, retrying")
 		},
 		Throttled: func(info restclient.RequestInfo, wait time.Duration) {
 			if wait >= throttleNotice {
-				origin(info.Origin, l.Warn()).Str("method", info.Method).Str("path", info.Path).Dur("waited_s", rounded(wait)).Msg("request waited for the client's own rate limit, see --kube-api-qps")
+				origin(info.Origin, l.Warn()).Str("method", info.Method).Str("path", info.Path).Dur("waited_s",
+					rounded(wait)).Msg("request waited for the client's own rate limit, see --kube-api-qps")
 			}
 		},
 		Warning: l.warned,
@@ -122,6 +124,7 @@ func (s *slowStart) warn(key request) {
 	}
 	waited := time.Since(w.since)
 	w.timer.Reset(waited)
-	s.Warn().Str("method", key.method).Str("path", key.path).Dur("waited_s", rounded(waited)).Int("attempts", w.attempts).
+	s.Warn().Str("method", key.method).Str("path", key.path).Dur("waited_s", rounded(waited)).
+		Int("attempts", w.attempts).
 		AnErr("error", w.err).Msg("still waiting for an answer of the API server")
 }

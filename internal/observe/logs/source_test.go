@@ -29,7 +29,8 @@ var (
 func statements(t *testing.T, directory string) (found []statement) {
 	t.Helper()
 	err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() && slices.Contains([]string{"upstream", "testdata", ".git", "bin"}, entry.Name()) {
+		if err == nil && entry.IsDir() && slices.Contains([]string{"upstream", "testdata", ".git", "bin"},
+			entry.Name()) {
 			return filepath.SkipDir
 		}
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

@@ -133,7 +133,8 @@ func TestQueueInFigures(t *testing.T) {
 
 func TestRequestsInFigures(t *testing.T) {
 	m := metrics.New("")
-	for host, server := range map[string]string{"a:6443": "https://a:6443/prefix", "b": "b", "[::1]:8080": "http://[::1]:8080"} {
+	for host, server := range map[string]string{"a:6443": "https://a:6443/prefix", "b": "b",
+		"[::1]:8080": "http://[::1]:8080"} {
 		done := m.Requests(server).RequestDone
 		done(restclient.RequestInfo{Method: "GET", Attempt: 1, Path: "/a"}, restclient.RequestResult{Code: 200})
 		done(restclient.RequestInfo{Method: "GET", Attempt: 1, Path: "/b"}, restclient.RequestResult{Code: 503})
@@ -227,6 +228,7 @@ func TestInvalidUTF8IsReplaced(t *testing.T) {
 	m.Leading("a\xffb", true)
 	m.SlowPath("a\xffb")
 	m.Requests("https://%ff:6443").Finished(restclient.RequestInfo{Method: "GET"}, restclient.RequestResult{})
-	has(t, m, "leader_election_master_status{name=\"a\uFFFDb\"} 1", "leader_election_slowpath_total{name=\"a\uFFFDb\"} 1",
+	has(t, m, "leader_election_master_status{name=\"a\uFFFDb\"} 1",
+		"leader_election_slowpath_total{name=\"a\uFFFDb\"} 1",
 		"rest_client_request_duration_seconds_count{host=\"\uFFFD:6443\",verb=\"GET\"} 1")
 }

@@ -46,7 +46,8 @@ func (m *Metrics) Requests(server string) *restclient.Trace {
 // methodLabel returns the method if HTTP defines it, so that the number of label values is bounded.
 func methodLabel(method string) string {
 	switch method {
-	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions:
+	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead,
+		http.MethodOptions:
 		return method
 	}
 	return "other"

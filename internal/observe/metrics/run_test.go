@@ -145,7 +145,8 @@ func (w *world) start(client *restclient.Client) (stop func()) {
 }
 
 func (w *world) create(name string, configMaps ...string) {
-	w.request("POST", "/api/v1/namespaces", fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name))
+	w.request("POST", "/api/v1/namespaces",
+		fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name))
 	for _, configMap := range configMaps {
 		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q}}`, configMap)
 		w.request("POST", "/api/v1/namespaces/"+name+"/configmaps", body)
@@ -157,7 +158,8 @@ func (w *world) request(verb, path, body string) {
 }
 
 func (w *world) delete(name string) {
-	require.NoError(w.t, restclient.Typed[*api.Namespace](w.user, api.NamespacesResource, "").Delete(w.t.Context(), name, api.DeleteOptions{}))
+	require.NoError(w.t, restclient.Typed[*api.Namespace](w.user, api.NamespacesResource, "").Delete(w.t.Context(),
+		name, api.DeleteOptions{}))
 }
 
 // The metrics of one deletion, from beginning to end.
@@ -191,7 +193,8 @@ func TestADeletionInFigures(t *testing.T) {
 		}
 		after := scrape(t, w.metrics)
 		sent := sum(after, "rest_client_requests_total")
-		has(t, w.metrics, fmt.Sprint("orrery_pass_requests_sum ", sent-requests)) // every request since then is the pass's
+		// every request since then is the pass's
+		has(t, w.metrics, fmt.Sprint("orrery_pass_requests_sum ", sent-requests))
 		assert.Equal(t, sent-1, sum(after, "rest_client_request_duration_seconds"), "all but the watch")
 		assert.Equal(t, sent-1, sum(after, "rest_client_rate_limiter_duration_seconds"))
 		assert.Equal(t, sum(after, "orrery_reflector_events_total"), sum(after, "orrery_listener_handled_total"),
@@ -217,7 +220,8 @@ func TestNoNameIsInAnyMetric(t *testing.T) {
 		w.request("POST", "/api/v1/namespaces/"+canary+"-held/configmaps",
 			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"`+canary+`","finalizers":["example.org/`+canary+`"]}}`)
 		w.create(canary + "-failing")
-		w.request("POST", "/api/v1/namespaces/"+canary+"-failing/secrets", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"`+canary+`"}}`)
+		w.request("POST", "/api/v1/namespaces/"+canary+"-failing/secrets",
+			`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"`+canary+`"}}`)
 		_, err := w.server.Faults().Add("forbid:namespace=" + canary + "-failing,resource=secrets")
 		require.NoError(t, err)
 		for _, name := range []string{"-plain", "-held", "-failing"} {
@@ -231,7 +235,8 @@ func TestNoNameIsInAnyMetric(t *testing.T) {
 		assert.NotContains(t, all, canary)
 		assert.NotContains(t, all, "/api", "no paths")
 
-		list, err := restclient.Typed[*api.Namespace](w.user, api.NamespacesResource, "").List(t.Context(), api.ListOptions{})
+		list, err := restclient.Typed[*api.Namespace](w.user, api.NamespacesResource, "").List(t.Context(),
+			api.ListOptions{})
 		require.NoError(t, err)
 		require.NotEmpty(t, list.Items)
 		for _, namespace := range list.Items {
@@ -295,7 +300,8 @@ func TestFailuresAreCounted(t *testing.T) {
 	trace.PassStuck("ns", controller.StuckAfter, 3)
 	trace.PassStuck("ns", 2*controller.StuckAfter, 3)
 	for _, err := range []error{
-		nil, &nsctl.ResourcesRemainingError{Estimate: 3}, errors.New("refused"), fmt.Errorf("wrapped: %w", &wait.Panic{}),
+		nil, &nsctl.ResourcesRemainingError{Estimate: 3}, errors.New("refused"),
+		fmt.Errorf("wrapped: %w", &wait.Panic{}),
 		controller.ErrPassTimeout, controller.ErrCutShort, context.Canceled, &leaderelection.LostError{},
 	} {
 		trace.PassDone("ns", time.Second, 0, err)
@@ -326,7 +332,8 @@ func TestFailuresAreCounted(t *testing.T) {
 	)
 	m.Controller("things").PassDone("a", time.Second, 0, 0, errors.New("refused"))
 	has(t, m, `orrery_controller_passes_total{controller="things",result="failed"} 1`)
-	for result, want := range map[string]int{"done": 1, "remaining": 1, "failed": 1, "panicked": 1, "timed_out": 1, "cut_short": 3} {
+	for result, want := range map[string]int{"done": 1, "remaining": 1, "failed": 1, "panicked": 1, "timed_out": 1,
+		"cut_short": 3} {
 		has(t, m, fmt.Sprintf(`orrery_passes_total{result=%q} %d`, result, want))
 	}
 	m.Leading("orrery", false)

@@ -33,14 +33,21 @@ func randomEvents(random *rand.Rand, n int) []trace.Event {
 	for i := range events {
 		events[i] = trace.Event{
 			Seq: uint64(i + 1), Time: int64(1000 * i), Name: pick(names...),
-			In: pick("namespaces", "namespaces", "pods", ""), Key: pick("a", "b", "b", "constructor", ""), UID: pick("", "1", "2"),
-			ResourceVersion: pick("", "7", "8"), Deltas: pick("A", "U", "D", "†", "S", "UD", "U†", strings.Repeat("U", 21)),
+			In: pick("namespaces", "namespaces", "pods", ""), Key: pick("a", "b", "b", "constructor", ""),
+			UID:             pick("", "1", "2"),
+			ResourceVersion: pick("", "7", "8"), Deltas: pick("A", "U", "D", "†", "S", "UD", "U†",
+				strings.Repeat("U", 21)),
 			Micros: int64(random.IntN(3) * 1500), N: int64(random.IntN(4)), M: int64(random.IntN(2) * 25),
-			Handler: pick("logger#1", "logger#2"), Pass: pick("", "p-1"), Request: uint64(random.IntN(4)), Resource: pick("pods", "nodes"),
-			Err: pick("", "", "it failed: <&>"), To: pick("Watching", "BackingOff"), On: pick("", "Opened"), Kind: pick("", "add", "update", "delete"),
-			Phase: pick("pods", "content"), Verb: "get", Path: "/x", Text: "deprecated", Type: pick("One", "Two"), Status: "True", Reason: "because",
-			Message: "é 中", Label: "scene", Arguments: "x=1", Gate: pick("G1", "G2"), Number: uint64(random.IntN(3)), Identity: pick("me", "you"),
-			Page: 2, Pages: 3, Attempt: 1, Code: int64(random.IntN(2) * 503), Merged: int64(random.IntN(2)), Drain: random.IntN(2) == 0,
+			Handler: pick("logger#1", "logger#2"), Pass: pick("", "p-1"), Request: uint64(random.IntN(4)),
+			Resource: pick("pods", "nodes"),
+			Err:      pick("", "", "it failed: <&>"), To: pick("Watching", "BackingOff"), On: pick("", "Opened"),
+			Kind:  pick("", "add", "update", "delete"),
+			Phase: pick("pods", "content"), Verb: "get", Path: "/x", Text: "deprecated", Type: pick("One", "Two"),
+			Status: "True", Reason: "because",
+			Message: "é 中", Label: "scene", Arguments: "x=1", Gate: pick("G1", "G2"), Number: uint64(random.IntN(3)),
+			Identity: pick("me", "you"),
+			Page:     2, Pages: 3, Attempt: 1, Code: int64(random.IntN(2) * 503), Merged: int64(random.IntN(2)),
+			Drain: random.IntN(2) == 0,
 		}
 		if events[i].Name == "trace.lost" {
 			events[i].Lost = map[string]uint64{pick("queue", "indexer"): 3}
@@ -110,13 +117,15 @@ func manyNamespaces() (events []trace.Event) {
 	for n := range 5000 {
 		events = append(events, trace.Event{Name: "nsctl.gone", Key: fmt.Sprint(n), Micros: 5})
 	}
-	return numbered(append(events, trace.Event{Name: "nsctl.enqueued", Key: "red", UID: "1"}, trace.Event{Name: "nsctl.enqueued", Key: "blue", UID: "2"}))
+	return numbered(append(events, trace.Event{Name: "nsctl.enqueued", Key: "red", UID: "1"},
+		trace.Event{Name: "nsctl.enqueued", Key: "blue", UID: "2"}))
 }
 
 // manyRequests returns the events of more requests than the fold keeps.
 func manyRequests() (events []trace.Event) {
 	for n := range uint64(60) {
-		events = append(events, trace.Event{Name: "restclient.requestStart", Request: n + 1}, trace.Event{Name: "restclient.requestDone", Request: n + 1, Code: 200})
+		events = append(events, trace.Event{Name: "restclient.requestStart", Request: n + 1},
+			trace.Event{Name: "restclient.requestDone", Request: n + 1, Code: 200})
 	}
 	return numbered(events)
 }

@@ -16,15 +16,16 @@ type Event struct {
 	Key             string `json:"k,omitempty"`
 	UID             string `json:"uid,omitempty"` // of a namespace
 	ResourceVersion string `json:"rv,omitempty"`
-	Deltas          string `json:"d,omitempty"` // a letter for each of the newest 20 deltas, oldest first: A U D R S, † for a tombstone
-	Micros          int64  `json:"us,omitempty"`
-	N               int64  `json:"n,omitempty"`
-	M               int64  `json:"m,omitempty"`
-	Handler         string `json:"h,omitempty"` // name#id
-	Pass            string `json:"p,omitempty"` // the log's reconcile_id
-	Request         uint64 `json:"q,omitempty"`
-	Resource        string `json:"r,omitempty"`   // kubectl's name: "pods", "deployments.apps"
-	Err             string `json:"err,omitempty"` // class and redacted text, at most 200 bytes
+	// a letter for each of the newest 20 deltas, oldest first: A U D R S, † for a tombstone
+	Deltas   string `json:"d,omitempty"`
+	Micros   int64  `json:"us,omitempty"`
+	N        int64  `json:"n,omitempty"`
+	M        int64  `json:"m,omitempty"`
+	Handler  string `json:"h,omitempty"` // name#id
+	Pass     string `json:"p,omitempty"` // the log's reconcile_id
+	Request  uint64 `json:"q,omitempty"`
+	Resource string `json:"r,omitempty"`   // kubectl's name: "pods", "deployments.apps"
+	Err      string `json:"err,omitempty"` // class and redacted text, at most 200 bytes
 
 	From      string `json:"from,omitempty"`
 	To        string `json:"to,omitempty"`

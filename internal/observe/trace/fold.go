@@ -12,9 +12,10 @@ import (
 func NewState() *State {
 	return &State{
 		Gears: map[string]bool{}, Lost: map[string]uint64{},
-		Informers: map[string]*InformerState{}, Queues: map[string]*QueueState{}, Namespaces: map[string]*NamespaceState{},
-		Requests: RequestsState{Latest: map[string]*RequestState{}, Watches: map[string]*RequestState{}},
-		Lab:      LabState{Held: map[string][]string{}},
+		Informers: map[string]*InformerState{}, Queues: map[string]*QueueState{},
+		Namespaces: map[string]*NamespaceState{},
+		Requests:   RequestsState{Latest: map[string]*RequestState{}, Watches: map[string]*RequestState{}},
+		Lab:        LabState{Held: map[string][]string{}},
 	}
 }
 

@@ -63,14 +63,17 @@ func argument(t reflect.Type) reflect.Value {
 		&indexer.IndexErrors{First: []*indexer.IndexError{{Index: "i", Key: "demo", Err: secret}}, Total: 1},
 		&informer.ProcessError{Key: "demo", Err: secret}, &reflector.StoreError{Err: secret},
 		&informer.MutationError{Key: "demo", Was: canary, Is: canary},
-		&wait.Panic{Value: secret, Stack: []byte(canary)}, reflector.WatchInfo{Err: secret, Lasted: took}, reflector.ListInfo{Duration: took},
-		informer.StuckHandler{Running: took}, restclient.RequestResult{Code: 500, Err: secret, Duration: took}, restclient.RequestInfo{ID: 3, Verb: "get", Path: "/api", Attempt: 1, Name: "demo"},
+		&wait.Panic{Value: secret, Stack: []byte(canary)}, reflector.WatchInfo{Err: secret, Lasted: took},
+		reflector.ListInfo{Duration: took},
+		informer.StuckHandler{Running: took}, restclient.RequestResult{Code: 500, Err: secret, Duration: took},
+		restclient.RequestInfo{ID: 3, Verb: "get", Path: "/api", Attempt: 1, Name: "demo"},
 		restclient.Warning{Agent: canary, Text: "token=" + canary},
 		[]api.NamespaceCondition{{Type: "T", Status: "True", Reason: "R", Message: "password=" + canary}},
 		context.Context(restclient.WithOrigin(context.Background(), "pass-1")),
 		3, uint64(3), "demo", took, int64(3), true, queue.Event[string]{Key: "demo"},
 	} {
-		if value := reflect.ValueOf(known); value.Type() == t || t.Kind() == reflect.Interface && t != reflect.TypeFor[any]() && value.Type().Implements(t) && t != reflect.TypeFor[error]() {
+		if value := reflect.ValueOf(known); value.Type() == t || t.Kind() == reflect.Interface &&
+			t != reflect.TypeFor[any]() && value.Type().Implements(t) && t != reflect.TypeFor[error]() {
 			return value
 		}
 	}

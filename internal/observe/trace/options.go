@@ -18,8 +18,11 @@ type Options struct {
 
 // AddTo adds --record and --record-limit.
 func (o *Options) AddTo(flags *pflag.FlagSet) {
-	flags.StringVar(&o.File, "record", "", "record what every gear does in this `file`, for lab replay; a name that ends in .gz compresses it; it has the names of objects but none of their data")
-	flags.IntVar(&o.Limit, "record-limit", DefaultLimit>>20, "the largest size of the recording in `MiB`; at half of it, the file is renamed to FILE.1 and a new one begins")
+	flags.StringVar(&o.File, "record", "",
+		"record what every gear does in this `file`, for lab replay; a name that ends in .gz compresses it; it has "+
+			"the names of objects but none of their data")
+	flags.IntVar(&o.Limit, "record-limit", DefaultLimit>>20,
+		"the largest size of the recording in `MiB`; at half of it, the file is renamed to FILE.1 and a new one begins")
 }
 
 // Check reports the first invalid value.
@@ -28,7 +31,8 @@ func (o *Options) Check() error {
 	case o.Limit < 1: // there is room for a state in each half
 		return fmt.Errorf("--record-limit must be at least 1, not %d", o.Limit)
 	case holdsAnother(o.File):
-		return fmt.Errorf("--record: the file %s exists, and is not a recording: choose another name, or remove it", o.File)
+		return fmt.Errorf("--record: the file %s exists, and is not a recording: choose another name, or remove it",
+			o.File)
 	}
 	return nil
 }

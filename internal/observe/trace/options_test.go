@@ -23,7 +23,8 @@ func TestRecordSparesOtherFiles(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
 		err := options.Check()
 		if spared {
-			assert.EqualError(t, err, "--record: the file "+name+" exists, and is not a recording: choose another name, or remove it")
+			assert.EqualError(t, err,
+				"--record: the file "+name+" exists, and is not a recording: choose another name, or remove it")
 		} else {
 			assert.NoError(t, err, "%q", content)
 		}

@@ -67,7 +67,8 @@ func TestQueueIsItsFold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, check := start(t, trace.Config{})
-				q := set.NewQueue(queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute), queue.Config[string]{Trace: r.Queue("keys")})
+				q := set.NewQueue(queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
+					queue.Config[string]{Trace: r.Queue("keys")})
 				same := func() {
 					t.Helper()
 					synctest.Wait()

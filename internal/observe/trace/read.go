@@ -65,7 +65,8 @@ func Read(from io.Reader, begin func(Header) error, each func(line []byte, e *Ev
 func parseHeader(line []byte) (Header, error) {
 	var header Header
 	if err := json.Unmarshal(line, &header); err != nil || !strings.HasPrefix(header.Schema, schemaName) {
-		return header, fmt.Errorf("%w: line 1 is %s", ErrNotARecording, strconv.Quote(string(line[:min(len(line), 60)])))
+		return header, fmt.Errorf("%w: line 1 is %s", ErrNotARecording,
+			strconv.Quote(string(line[:min(len(line), 60)])))
 	}
 	version, err := strconv.Atoi(strings.TrimPrefix(header.Schema, schemaName))
 	if err != nil || version < 1 {

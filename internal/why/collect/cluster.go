@@ -44,7 +44,8 @@ func (c *collector) namespace(ctx context.Context) (*why.Namespace, time.Time, *
 	refused, _ := errors.AsType[*api.StatusError](err)
 	switch {
 	case refused == nil:
-	case refused.Status.Code == http.StatusNotFound && c.evidence.Namespace != nil && !isAbout(refused, c.evidence.Name):
+	case refused.Status.Code == http.StatusNotFound && c.evidence.Namespace != nil &&
+		!isAbout(refused, c.evidence.Name):
 		// it was there, and a proxy may have answered
 	case refused.Status.Code == http.StatusForbidden, refused.Status.Code == http.StatusNotFound:
 		return nil, time.Now().UTC(), failure("GET "+path, "get namespaces", err), nil

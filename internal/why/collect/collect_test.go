@@ -241,7 +241,8 @@ func TestKeeper(t *testing.T) {
 	k.add(why.Object{Name: "deleted", Deleted: deleted, Finalizers: []string{"example.com/y"}})
 	kept = k.objects()
 	require.Len(t, kept, why.MaxKept)
-	assert.Equal(t, []string{"held", "other", "deleted", "held-0"}, []string{kept[0].Name, kept[1].Name, kept[2].Name, kept[3].Name},
+	assert.Equal(t, []string{"held", "other", "deleted", "held-0"},
+		[]string{kept[0].Name, kept[1].Name, kept[2].Name, kept[3].Name},
 		"one with each finalizer, terminating and not, is kept first")
 	k.first, k.blockers = k.first[:1], nil
 	kept = k.objects()
@@ -251,7 +252,8 @@ func TestKeeper(t *testing.T) {
 // What a controller writes to the status of an object is no change of it.
 func TestLastWrite(t *testing.T) {
 	var fields api.ManagedFields
-	require.NoError(t, json.Unmarshal([]byte(`[{"manager":"a","time":"2026-01-02T03:04:05Z"},{"manager":"b","time":"2026-01-02T03:04:09Z","subresource":"status"},
+	require.NoError(t,
+		json.Unmarshal([]byte(`[{"manager":"a","time":"2026-01-02T03:04:05Z"},{"manager":"b","time":"2026-01-02T03:04:09Z","subresource":"status"},
 		{"manager":"c"},{"manager":"d","time":"2026-01-02T03:04:07Z"},
 		{"manager":"e","time":"2026-01-02T03:04:06Z"}]`), &fields))
 	at := time.Date(2026, 1, 2, 3, 4, 7, 0, time.UTC)

@@ -113,7 +113,8 @@ func TestPodsThatMayRun(t *testing.T) {
 
 // The value of a flag is no program.
 func TestTheWordsOfACommandLine(t *testing.T) {
-	assert.Equal(t, []string{"watch", "b"}, programsOf([]string{"watch", "--target", "watched-operator", "--deep=true", "b"}))
+	assert.Equal(t, []string{"watch", "b"}, programsOf([]string{"watch", "--target", "watched-operator",
+		"--deep=true", "b"}))
 	assert.Equal(t, []string{"sh", "exec", "x"}, programsOf([]string{"sh", "-c", "exec /bin/x -v 3"}))
 }
 

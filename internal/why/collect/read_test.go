@@ -84,18 +84,21 @@ func TestWhatOwnersAreAskedAbout(t *testing.T) {
 			} `json:"spec"`
 		}
 		assert.NoError(t, json.NewDecoder(r.Body).Decode(&review))
-		assert.Equal(t, []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:keda"}, review.Spec.Groups)
+		assert.Equal(t, []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:keda"},
+			review.Spec.Groups)
 		asked = append(asked, review.Spec.ResourceAttributes)
 		return answer{body: `{"status":{"allowed":false}}`}
 	})
 	c := newCollector(client, "shop", Options{})
 	e := &c.evidence
 	held := why.Object{Name: "a", Deleted: time.Now(), Finalizers: []string{"finalizer.keda.sh"}}
-	e.Types = []why.Type{{Group: "keda.sh", Version: "v1", Resource: "scaledobjects", Count: 1, Objects: []why.Object{held}}}
+	e.Types = []why.Type{{Group: "keda.sh", Version: "v1", Resource: "scaledobjects", Count: 1,
+		Objects: []why.Object{held}}}
 	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "keda", Name: "keda-operator", Ready: 1}}
 	c.ownersRights(t.Context())
 	about := func(verb string) map[string]any {
-		return map[string]any{"namespace": "shop", "verb": verb, "group": "keda.sh", "resource": "scaledobjects", "name": "a"}
+		return map[string]any{"namespace": "shop", "verb": verb, "group": "keda.sh", "resource": "scaledobjects",
+			"name": "a"}
 	}
 	assert.Equal(t, []any{about("update"), about("patch")}, asked)
 	assert.Equal(t, "a", e.Reviews[0].Name)
@@ -141,7 +144,8 @@ func TestWhenObstaclesWereChanged(t *testing.T) {
 
 // A webhook is narrowed by its objectSelector or by matchConditions. Both kinds are read.
 func TestWebhooksThatAreNarrowed(t *testing.T) {
-	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"guard"},"webhooks":[{"name":"all","objectSelector":{}},
+	c, _ := asking(t,
+		`{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"guard"},"webhooks":[{"name":"all","objectSelector":{}},
 		{"name":"labels","objectSelector":{"matchLabels":{"a":"b"}}},{"name":"conditions","matchConditions":[{"name":"x","expression":"true"}]}]}]}`)
 	c.webhooks(t.Context())
 	narrowed := map[string]bool{}
@@ -149,8 +153,10 @@ func TestWebhooksThatAreNarrowed(t *testing.T) {
 		narrowed[w.Resource+" "+w.Name] = w.Narrowed
 	}
 	assert.Equal(t, map[string]bool{
-		"validatingwebhookconfigurations all": false, "validatingwebhookconfigurations labels": true, "validatingwebhookconfigurations conditions": true,
-		"mutatingwebhookconfigurations all": false, "mutatingwebhookconfigurations labels": true, "mutatingwebhookconfigurations conditions": true,
+		"validatingwebhookconfigurations all": false, "validatingwebhookconfigurations labels": true,
+		"validatingwebhookconfigurations conditions": true,
+		"mutatingwebhookconfigurations all":          false, "mutatingwebhookconfigurations labels": true,
+		"mutatingwebhookconfigurations conditions": true,
 	}, narrowed)
 }
 

@@ -90,9 +90,11 @@ func (c *collector) review(ctx context.Context, asked why.Refusal) why.Review {
 	const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 	review := why.Review{Refusal: asked, Request: "POST " + path}
 	spec := map[string]any{"user": asked.User, "groups": groupsOf(asked.User), "resourceAttributes": map[string]any{
-		"namespace": c.evidence.Name, "verb": asked.Verb, "group": asked.Group, "resource": asked.Resource, "name": asked.Name,
+		"namespace": c.evidence.Name, "verb": asked.Verb, "group": asked.Group, "resource": asked.Resource,
+		"name": asked.Name,
 	}}
-	question, err := json.Marshal(map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec})
+	question, err := json.Marshal(map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+		"spec": spec})
 	var answer struct {
 		Status struct {
 			Allowed bool `json:"allowed"`

@@ -104,19 +104,22 @@ func TestWhichBackendsAreRead(t *testing.T) {
 	held := why.Object{Name: "a", Deleted: time.Now(), Finalizers: []string{"example.com/x"}}
 	e.Types = []why.Type{{Version: "v1", Resource: "configmaps", Count: 1, Objects: []why.Object{held}}}
 	e.Namespace = &why.Namespace{Conditions: []api.NamespaceCondition{{
-		Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue, Message: `failed calling webhook "named": no`,
+		Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue,
+		Message: `failed calling webhook "named": no`,
 	}}}
 	at := func(s *why.Service) why.ClientConfig { return why.ClientConfig{Service: s} }
 	updates := []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"*"}}}
 	for i := range maxBackends {
 		service := &why.Service{Namespace: "a", Name: fmt.Sprint("suspected-", i)}
-		e.Webhooks.Items = append(e.Webhooks.Items, why.Webhook{Name: "suspected", ClientConfig: at(service), Rules: updates})
+		e.Webhooks.Items = append(e.Webhooks.Items,
+			why.Webhook{Name: "suspected", ClientConfig: at(service), Rules: updates})
 	}
 	named := at(&why.Service{Namespace: "a", Name: "named"})
 	e.Webhooks.Items = append(e.Webhooks.Items, why.Webhook{Name: "named", ClientConfig: named})
 	e.Definitions.Items = []why.Definition{{Converter: at(&why.Service{Namespace: "a", Name: "converter"})}}
 	e.APIServices.Items = []why.APIService{
-		{Service: &why.Service{Namespace: "shop", Name: "aggregated"}}, {Service: &why.Service{Namespace: "shop", Name: "available"}, Available: "True"},
+		{Service: &why.Service{Namespace: "shop", Name: "aggregated"}},
+		{Service: &why.Service{Namespace: "shop", Name: "available"}, Available: "True"},
 		{Service: &why.Service{Namespace: "elsewhere", Name: "aggregated"}},
 	}
 	e.APIServices.Items[0].GroupVersion, e.Discovery.Failed = "g.io/v1", map[string]string{"g.io/v1": "stale"}

@@ -47,7 +47,8 @@ func (d *definition) add(t reflect.Type, properties map[string]any) {
 		if strings.Contains(options, "omitempty") && vanishes(field.Type) {
 			d.Omitted = append(d.Omitted, name)
 		}
-		if !strings.Contains(options, "omitzero") && (!strings.Contains(options, "omitempty") || field.Type.Kind() == reflect.Struct) {
+		if !strings.Contains(options, "omitzero") &&
+			(!strings.Contains(options, "omitempty") || field.Type.Kind() == reflect.Struct) {
 			d.Always = append(d.Always, name)
 		}
 	}
@@ -58,7 +59,8 @@ func vanishes(t reflect.Type) bool { return t.Kind() != reflect.Pointer && t.Kin
 
 // dropped are the members of a schema that are not recorded: texts, and values that our server's
 // code sets.
-var dropped = map[string]bool{"description": true, "default": true, "title": true, "externalDocs": true, "example": true}
+var dropped = map[string]bool{"description": true, "default": true, "title": true, "externalDocs": true,
+	"example": true}
 
 // strip removes what is not needed from a schema. Property names are not members: a field called
 // "description" stays.
@@ -139,7 +141,8 @@ func kindOf(definition any) (schema.GroupVersionKind, bool) {
 // knownTypes returns the types of client-go and of the servers beside it.
 func knownTypes() *runtime.Scheme {
 	known := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensions.AddToScheme, apiregistration.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensions.AddToScheme,
+		apiregistration.AddToScheme} {
 		if err := add(known); err != nil {
 			panic(err) // a programming error in this file
 		}

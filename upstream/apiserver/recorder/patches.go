@@ -115,7 +115,8 @@ func (s server) patch(ctx context.Context, collection string, line *patched) err
 	if err := s.get(ctx, path, acceptJSON, &object); err != nil {
 		return err
 	}
-	if _, err := s.send(ctx, http.MethodPatch, path+"?dryRun=All", acceptJSON, string(line.Type), line.Patch, &answer); err != nil {
+	if _, err := s.send(ctx, http.MethodPatch, path+"?dryRun=All", acceptJSON, string(line.Type), line.Patch,
+		&answer); err != nil {
 		return err
 	}
 	*line = patched{Kind: line.Kind, Object: normalized(object), Type: line.Type, Patch: line.Patch}
@@ -136,7 +137,8 @@ func (s server) create(ctx context.Context, path, body string) (answer tree, err
 // normalized returns an object without what differs from run to run and what only the server
 // writes.
 func normalized(object tree) tree {
-	for _, field := range []string{"namespace", "managedFields", "generation", "resourceVersion", "uid", "creationTimestamp"} {
+	for _, field := range []string{"namespace", "managedFields", "generation", "resourceVersion", "uid",
+		"creationTimestamp"} {
 		delete(object.metadata(), field)
 	}
 	delete(object, "status")

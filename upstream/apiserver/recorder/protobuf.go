@@ -35,9 +35,11 @@ var otherObjects = []struct {
 }{
 	{"v1", []any{meta.DeleteOptions{}}},
 	{"meta.k8s.io/v1", []any{meta.DeleteOptions{}}},
-	{"authentication.k8s.io/v1", []any{authentication.TokenRequest{}, authentication.TokenReview{}, authentication.SelfSubjectReview{}}},
+	{"authentication.k8s.io/v1", []any{authentication.TokenRequest{}, authentication.TokenReview{},
+		authentication.SelfSubjectReview{}}},
 	{"authorization.k8s.io/v1", []any{
-		authorization.LocalSubjectAccessReview{}, authorization.SelfSubjectAccessReview{}, authorization.SelfSubjectRulesReview{},
+		authorization.LocalSubjectAccessReview{}, authorization.SelfSubjectAccessReview{},
+		authorization.SelfSubjectRulesReview{},
 		authorization.SubjectAccessReview{},
 	}},
 	{"autoscaling/v1", []any{autoscaling.Scale{}}},
@@ -107,7 +109,8 @@ func recordProtobuf(context.Context, order) error {
 func writeMessages(w io.Writer) error {
 	r := messageRecorder{messages: map[string][]string{}}
 	out := bufio.NewWriter(w)
-	fmt.Fprintln(out, "# How Kubernetes' types travel in protobuf. Written by upstream/apiserver/recorder; do not edit.")
+	fmt.Fprintln(out,
+		"# How Kubernetes' types travel in protobuf. Written by upstream/apiserver/recorder; do not edit.")
 	all, err := objectRoots()
 	if err != nil {
 		return err

@@ -75,8 +75,10 @@ func (s server) resources(ctx context.Context) ([]resource, error) {
 
 func newResource(group, version string, found discovery.APIResourceDiscovery) resource {
 	r := resource{
-		Group: group, Version: version, Plural: found.Resource, Singular: found.SingularResource, Kind: found.ResponseKind.Kind,
-		Namespaced: found.Scope == discovery.ScopeNamespace, Verbs: found.Verbs, ShortNames: found.ShortNames, Categories: found.Categories,
+		Group: group, Version: version, Plural: found.Resource, Singular: found.SingularResource,
+		Kind:       found.ResponseKind.Kind,
+		Namespaced: found.Scope == discovery.ScopeNamespace, Verbs: found.Verbs, ShortNames: found.ShortNames,
+		Categories: found.Categories,
 	}
 	for _, sub := range found.Subresources {
 		s := subresource{Name: sub.Subresource, Verbs: sub.Verbs}

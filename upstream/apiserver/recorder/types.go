@@ -92,7 +92,8 @@ const acceptTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 // makeNamespace creates the namespace and waits for its service account, which pods need.
 func (s typeRecorder) makeNamespace() error {
-	if _, err := s.call("POST", "/api/v1/namespaces", acceptJSON, map[string]any{"metadata": map[string]any{"name": namespace}}); err != nil {
+	if _, err := s.call("POST", "/api/v1/namespaces", acceptJSON,
+		map[string]any{"metadata": map[string]any{"name": namespace}}); err != nil {
 		return err
 	}
 	for range 100 {
@@ -169,7 +170,8 @@ func (s typeRecorder) record(file *File, c *Case) error {
 
 // remove deletes an object at once, with or without finalizers.
 func (s typeRecorder) remove(address string) error {
-	deletion := map[string]any{"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0, "propagationPolicy": "Background"}
+	deletion := map[string]any{"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0,
+		"propagationPolicy": "Background"}
 	answer, err := s.call("DELETE", address, acceptJSON, deletion)
 	if err != nil {
 		return err

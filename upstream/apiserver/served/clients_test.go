@@ -61,7 +61,8 @@ func (c *clients) defineWidgets(t *testing.T) {
 		"metadata": map[string]any{"name": "widgets." + widgets.Group},
 		"spec": map[string]any{
 			"group": widgets.Group, "scope": "Namespaced",
-			"names": map[string]any{"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+			"names": map[string]any{"plural": "widgets", "singular": "widget", "kind": "Widget",
+				"listKind": "WidgetList"},
 			"versions": []any{map[string]any{
 				"name": "v1", "served": true, "storage": true,
 				"subresources": map[string]any{"status": map[string]any{}},
@@ -71,7 +72,8 @@ func (c *clients) defineWidgets(t *testing.T) {
 			}},
 		},
 	}}
-	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+		Resource: "customresourcedefinitions"}
 	_, err := c.dynamic.Resource(definitions).Create(t.Context(), definition, metav1.CreateOptions{})
 	require.NoError(t, err)
 	await(t, nil, "widgets are served", func() error {
@@ -92,30 +94,40 @@ func (c *clients) informers(t *testing.T, streaming bool) []*watched {
 	}
 	core, all := c.typed.CoreV1(), metav1.NamespaceAll
 	watchers := []*watched{
-		observe(name("typed namespaces"), streaming, &corev1.Namespace{}, "", core.Namespaces().List, core.Namespaces().Watch),
-		observe(name("typed configmaps"), streaming, &corev1.ConfigMap{}, "", core.ConfigMaps(all).List, core.ConfigMaps(all).Watch),
-		observe(name("typed configmaps of one namespace"), streaming, &corev1.ConfigMap{}, "", core.ConfigMaps("default").List, core.ConfigMaps("default").Watch),
-		observe(name("typed configmaps by label"), streaming, &corev1.ConfigMap{}, evenOnes, core.ConfigMaps(all).List, core.ConfigMaps(all).Watch),
-		observe(name("typed secrets"), streaming, &corev1.Secret{}, "", core.Secrets(all).List, core.Secrets(all).Watch),
+		observe(name("typed namespaces"), streaming, &corev1.Namespace{}, "", core.Namespaces().List,
+			core.Namespaces().Watch),
+		observe(name("typed configmaps"), streaming, &corev1.ConfigMap{}, "", core.ConfigMaps(all).List,
+			core.ConfigMaps(all).Watch),
+		observe(name("typed configmaps of one namespace"), streaming, &corev1.ConfigMap{}, "",
+			core.ConfigMaps("default").List, core.ConfigMaps("default").Watch),
+		observe(name("typed configmaps by label"), streaming, &corev1.ConfigMap{}, evenOnes, core.ConfigMaps(all).List,
+			core.ConfigMaps(all).Watch),
+		observe(name("typed secrets"), streaming, &corev1.Secret{}, "", core.Secrets(all).List,
+			core.Secrets(all).Watch),
 		observe(name("typed pods"), streaming, &corev1.Pod{}, "", core.Pods(all).List, core.Pods(all).Watch),
-		observe(name("typed deployments"), streaming, &appsv1.Deployment{}, "", c.typed.AppsV1().Deployments(all).List, c.typed.AppsV1().Deployments(all).Watch),
+		observe(name("typed deployments"), streaming, &appsv1.Deployment{}, "", c.typed.AppsV1().Deployments(all).List,
+			c.typed.AppsV1().Deployments(all).Watch),
 	}
 	for _, resource := range []schema.GroupVersionResource{configMaps, deployments, widgets} {
 		client := c.dynamic.Resource(resource)
-		watchers = append(watchers, observe(name("dynamic %s", resource.Resource), streaming, &unstructured.Unstructured{}, "", client.List, client.Watch))
+		watchers = append(watchers, observe(name("dynamic %s", resource.Resource), streaming,
+			&unstructured.Unstructured{}, "", client.List, client.Watch))
 	}
 	watchers = append(watchers,
-		observe(name("dynamic widgets by label"), streaming, &unstructured.Unstructured{}, evenOnes, c.dynamic.Resource(widgets).List, c.dynamic.Resource(widgets).Watch))
+		observe(name("dynamic widgets by label"), streaming, &unstructured.Unstructured{}, evenOnes,
+			c.dynamic.Resource(widgets).List, c.dynamic.Resource(widgets).Watch))
 	for _, resource := range []schema.GroupVersionResource{namespaces, secrets, widgets} {
 		client := c.metadata.Resource(resource)
-		watchers = append(watchers, observe(name("metadata of %s", resource.Resource), streaming, &metav1.PartialObjectMetadata{}, "", listHeads(client), client.Watch))
+		watchers = append(watchers, observe(name("metadata of %s", resource.Resource), streaming,
+			&metav1.PartialObjectMetadata{}, "", listHeads(client), client.Watch))
 	}
 	return watchers
 }
 
 // listHeads lists as the metadata client does, whose items have no kind. In JSON lists alone they
 // have one, and that client asks for protobuf.
-func listHeads(client metadata.Getter) func(context.Context, metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+func listHeads(client metadata.Getter) func(context.Context,
+	metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
 	return func(ctx context.Context, options metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
 		list, err := client.List(ctx, options)
 		if err != nil {

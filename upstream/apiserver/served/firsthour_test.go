@@ -36,7 +36,8 @@ func TestTheFirstHour(t *testing.T) {
 	server, err := served.Start(t.Context(), served.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
-	h.environment = append(os.Environ(), "KUBECONFIG="+server.Kubeconfig(), "LC_ALL=C", "PATH="+h.tools()+":"+os.Getenv("PATH"))
+	h.environment = append(os.Environ(), "KUBECONFIG="+server.Kubeconfig(), "LC_ALL=C",
+		"PATH="+h.tools()+":"+os.Getenv("PATH"))
 
 	typed, started := 0, map[string]bool{}
 	var demos sync.WaitGroup
@@ -60,7 +61,8 @@ func TestTheFirstHour(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, map[string]bool{"make build": true, "bin/lab serve": true, "bin/orrery run --gears textbook": true}, started)
+	assert.Equal(t, map[string]bool{"make build": true, "bin/lab serve": true, "bin/orrery run --gears textbook": true},
+		started)
 	assert.Equal(t, 16, typed)
 }
 
@@ -97,7 +99,8 @@ func curl(arguments []string) error {
 
 // control runs the controller until the test ends.
 func (h *hour) control(arguments []string) {
-	controller := exec.Command(filepath.Join(h.root, "bin", "orrery"), append([]string{"run", "--metrics-port=" + h.port}, arguments...)...)
+	controller := exec.Command(filepath.Join(h.root, "bin", "orrery"),
+		append([]string{"run", "--metrics-port=" + h.port}, arguments...)...)
 	controller.Env, controller.Stdout, controller.Stderr = h.environment, h.t.Output(), h.t.Output()
 	require.NoError(h.t, controller.Start())
 	h.t.Cleanup(func() {
@@ -108,7 +111,8 @@ func (h *hour) control(arguments []string) {
 
 // run runs a command and returns its output.
 func (h *hour) run(command string) string {
-	shell := exec.CommandContext(h.t.Context(), "sh", "-c", strings.ReplaceAll(command, "localhost:8081", "localhost:"+h.port))
+	shell := exec.CommandContext(h.t.Context(), "sh", "-c",
+		strings.ReplaceAll(command, "localhost:8081", "localhost:"+h.port))
 	shell.Dir, shell.Env = h.root, h.environment
 	output, err := shell.CombinedOutput()
 	if err != nil {

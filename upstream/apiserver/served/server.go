@@ -129,7 +129,8 @@ func (s *Server) writeBundle() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(s.dir, "ca.crt")
-	return path, os.WriteFile(path, config.Clusters[config.Contexts[config.CurrentContext].Cluster].CertificateAuthorityData, 0o600)
+	return path, os.WriteFile(path,
+		config.Clusters[config.Contexts[config.CurrentContext].Cluster].CertificateAuthorityData, 0o600)
 }
 
 // launch starts a process.

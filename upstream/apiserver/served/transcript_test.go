@@ -95,7 +95,8 @@ func newTerminal(t *testing.T, kubectl, kubeconfig string) *terminal {
 	require.NoError(t, os.Mkdir(bin, 0o700))
 	require.NoError(t, os.Symlink(kubectl, filepath.Join(bin, "kubectl")))
 	return &terminal{dir: dir, environment: []string{
-		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "KUBECONFIG=" + kubeconfig, "LC_ALL=C", "EXAMPLES=" + examples(t),
+		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "KUBECONFIG=" + kubeconfig, "LC_ALL=C",
+		"EXAMPLES=" + examples(t),
 		"KUBE_EDITOR=sed -i s/colour:.green/colour:\\ blue/",
 	}}
 }
@@ -181,7 +182,8 @@ func TestTranscriptIsReadAsItIsWritten(t *testing.T) {
 
 func TestOutputIsMasked(t *testing.T) {
 	require.Equal(t, "a   Active   <age>\nuid: <uid> at <time>\n   resourceVersion: <version>",
-		maskOutput("a    Active   4m5s\nuid: 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0 at 2026-01-02T03:04:05Z\n   resourceVersion: \"17\""))
+		maskOutput("a    Active   4m5s\nuid: 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0 at 2026-01-02T03:04:05Z\n   "+
+			"resourceVersion: \"17\""))
 }
 
 // kubectls returns the programs of this machine, the one of this Kubernetes version first.

@@ -75,7 +75,8 @@ func (w *watched) start(t *testing.T) {
 	t.Helper()
 	_, err := w.informer.AddEventHandler(w.handler())
 	require.NoError(t, err)
-	require.NoError(t, w.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+	require.NoError(t, w.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector,
+		err error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.err = err

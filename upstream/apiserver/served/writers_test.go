@@ -83,10 +83,12 @@ func (w *writers) await(ctx context.Context, count int) error {
 
 // writeOnce makes one random write.
 func (w *writers) writeOnce(ctx context.Context, dice *rand.Rand) error {
-	resource := []schema.GroupVersionResource{configMaps, configMaps, secrets, pods, deployments, widgets, widgets, namespaces}[dice.IntN(8)]
+	resource := []schema.GroupVersionResource{configMaps, configMaps, secrets, pods, deployments, widgets, widgets,
+		namespaces}[dice.IntN(8)]
 	client, name := w.clients.dynamic.Resource(resource).Namespace(""), fmt.Sprintf("it-%d", dice.IntN(15))
 	if resource != namespaces {
-		client = w.clients.dynamic.Resource(resource).Namespace([]string{"default", "kube-public", "kube-system"}[dice.IntN(3)])
+		client = w.clients.dynamic.Resource(resource).Namespace([]string{"default", "kube-public",
+			"kube-system"}[dice.IntN(3)])
 	}
 	value := dice.IntN(1000)
 	var err error
@@ -114,7 +116,8 @@ func (w *writers) writeOnce(ctx context.Context, dice *rand.Rand) error {
 }
 
 // remove deletes an object. It finalizes namespaces itself: no controller does that here.
-func (w *writers) remove(ctx context.Context, resource schema.GroupVersionResource, client dynamic.ResourceInterface, name string) error {
+func (w *writers) remove(ctx context.Context, resource schema.GroupVersionResource, client dynamic.ResourceInterface,
+	name string) error {
 	immediately := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 	if err := client.Delete(ctx, name, immediately); err != nil || resource != namespaces {
 		return err
@@ -150,13 +153,15 @@ func newObject(resource schema.GroupVersionResource, name string, value int) *un
 		object.Object["stringData"] = map[string]any{"value": text(value)}
 	case pods:
 		object.SetKind("Pod")
-		object.Object["spec"] = map[string]any{"containers": []any{container}, "terminationGracePeriodSeconds": int64(0)}
+		object.Object["spec"] = map[string]any{"containers": []any{container},
+			"terminationGracePeriodSeconds": int64(0)}
 	case deployments:
 		object.SetKind("Deployment")
 		selected := map[string]any{"app": name}
 		object.Object["spec"] = map[string]any{
 			"replicas": int64(value), "selector": map[string]any{"matchLabels": selected},
-			"template": map[string]any{"metadata": map[string]any{"labels": selected}, "spec": map[string]any{"containers": []any{container}}},
+			"template": map[string]any{"metadata": map[string]any{"labels": selected},
+				"spec": map[string]any{"containers": []any{container}}},
 		}
 	case widgets:
 		object.SetKind("Widget")

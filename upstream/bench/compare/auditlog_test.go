@@ -39,7 +39,8 @@ func TestWorkIsSummedUpFromTheAuditLog(t *testing.T) {
 
 	all := workSince(moment(t, "2026-01-02T03:04:05Z"), requests)
 	assert.Equal(t, 4, all.requests, "neither the watch counts nor what is said when the namespace is gone")
-	assert.Equal(t, 310*time.Millisecond, all.took(), "from the first to arrive, discovery included, to the last answer")
+	assert.Equal(t, 310*time.Millisecond, all.took(),
+		"from the first to arrive, discovery included, to the last answer")
 	assert.Equal(t, 2, workSince(moment(t, "2026-01-02T03:04:06.5Z"), requests).requests)
 	assert.Zero(t, workSince(moment(t, "2026-01-02T03:04:07Z"), requests))
 }

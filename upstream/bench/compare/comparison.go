@@ -63,7 +63,8 @@ func (config Config) run(ctx context.Context, runner Runner, c contest, place st
 			if config.Turn != nil {
 				config.Turn(fmt.Sprintf("%s %s: round %d of %d, %s", place, e.scenario, round+1, config.Rounds, e.side))
 			}
-			limited, cancel := context.WithTimeoutCause(ctx, config.Limit, fmt.Errorf("not done after %v", config.Limit))
+			limited, cancel := context.WithTimeoutCause(ctx, config.Limit,
+				fmt.Errorf("not done after %v", config.Limit))
 			outcome, err := runner.Run(limited, e.side, e.scenario, config.Effort)
 			cancel()
 			if err != nil {

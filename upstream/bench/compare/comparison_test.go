@@ -34,7 +34,8 @@ func TestSidesTakeTurnsAndSwap(t *testing.T) {
 		order = append(order, string(turn.side))
 	}
 	there, back := "ours client-go textbook controller-runtime", "controller-runtime textbook client-go ours"
-	assert.Equal(t, strings.Join([]string{there, back, there}, " "), strings.Join(order, " "), "one series of rounds serves both measures")
+	assert.Equal(t, strings.Join([]string{there, back, there}, " "), strings.Join(order, " "),
+		"one series of rounds serves both measures")
 	assert.Equal(t, &compare.TextbookRecord{Figure: 16, Ratio: 4}, records[0].Textbook)
 	assert.InDelta(t, 0.25, records[0].Ratio, 1e-9, "ours is compared with theirs alone")
 }
@@ -44,7 +45,8 @@ func TestARecordOfKnownFigures(t *testing.T) {
 		compare.Ours:   {20, 21, 22, 90, 24},
 		compare.Theirs: {100, 100, 110, 300, 96},
 	})
-	records, err := compare.Run(t.Context(), runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{cycle()}, Rounds: 5})
+	records, err := compare.Run(t.Context(), runner,
+		compare.Config{Limit: time.Minute, Measures: []compare.Measure{cycle()}, Rounds: 5})
 	require.NoError(t, err)
 	require.Len(t, records, 1)
 	r := records[0]
@@ -81,7 +83,8 @@ func TestVerdicts(t *testing.T) {
 			c.change(&m)
 		}
 		runner := series(map[compare.Side][]float64{compare.Ours: c.ours, compare.Theirs: {100, 100, 100}})
-		records, err := compare.Run(t.Context(), runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{m}, Rounds: 3})
+		records, err := compare.Run(t.Context(), runner,
+			compare.Config{Limit: time.Minute, Measures: []compare.Measure{m}, Rounds: 3})
 		require.NoError(t, err)
 		assert.Equal(t, c.want, records[0].Verdict, name)
 		assert.Equal(t, c.want == compare.Missed, compare.MissedTargets(records) != nil, name)
@@ -120,13 +123,15 @@ func TestSidesThatDidDifferentWork(t *testing.T) {
 	runner := &fake{outcome: func(side compare.Side, _ string, _ int) (bench.Outcome, error) {
 		return bench.Outcome{Figures: map[string]float64{"ns/op": 1}, Proof: "proof of " + string(side)}, nil
 	}}
-	records, err := compare.Run(t.Context(), runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{cycle()}, Rounds: 2})
+	records, err := compare.Run(t.Context(), runner,
+		compare.Config{Limit: time.Minute, Measures: []compare.Measure{cycle()}, Rounds: 2})
 	assert.Empty(t, records)
 	assert.ErrorContains(t, err, "queue/cycle ns/op: the sides did not do the same work: ours proves")
 
 	onPurpose := cycle()
 	onPurpose.Other = onPurpose.Scenario
-	records, err = compare.Run(t.Context(), runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{onPurpose}, Rounds: 2})
+	records, err = compare.Run(t.Context(), runner,
+		compare.Config{Limit: time.Minute, Measures: []compare.Measure{onPurpose}, Rounds: 2})
 	require.NoError(t, err)
 	assert.Equal(t, "proof of ours", records[0].Proof)
 }
@@ -135,13 +140,15 @@ func TestAFigureThatIsMissing(t *testing.T) {
 	m := cycle()
 	m.Figure = "allocs/op"
 	runner := series(map[compare.Side][]float64{compare.Ours: {1}, compare.Theirs: {1}})
-	_, err := compare.Run(t.Context(), runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{m}, Rounds: 1})
+	_, err := compare.Run(t.Context(), runner,
+		compare.Config{Limit: time.Minute, Measures: []compare.Measure{m}, Rounds: 1})
 	assert.EqualError(t, err, `queue/cycle on ours has no figure "allocs/op"`)
 }
 
 func TestARatioToNothing(t *testing.T) {
 	runner := series(map[compare.Side][]float64{compare.Ours: {1}, compare.Theirs: {0}})
-	_, err := compare.Run(t.Context(), runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{cycle()}, Rounds: 1})
+	_, err := compare.Run(t.Context(), runner,
+		compare.Config{Limit: time.Minute, Measures: []compare.Measure{cycle()}, Rounds: 1})
 	assert.ErrorContains(t, err, "ns/op of client-go is 0")
 }
 
@@ -174,7 +181,8 @@ func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 		cancel()
 		return bench.Outcome{}, ctx.Err()
 	}
-	records, err := compare.Run(ctx, runner, compare.Config{Limit: time.Minute, Measures: []compare.Measure{cycle()}, Rounds: 5})
+	records, err := compare.Run(ctx, runner,
+		compare.Config{Limit: time.Minute, Measures: []compare.Measure{cycle()}, Rounds: 5})
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Empty(t, records)
 	assert.Len(t, runner.turns, 1)
@@ -218,7 +226,8 @@ type fake struct {
 	outcome func(side compare.Side, scenario string, n int) (bench.Outcome, error)
 }
 
-func (f *fake) Run(ctx context.Context, side compare.Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
+func (f *fake) Run(ctx context.Context, side compare.Side, scenario string,
+	effort bench.Effort) (bench.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return bench.Outcome{}, err
 	}

@@ -71,7 +71,8 @@ Flags:
 func (o *options) parse(arguments []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // main reports a wrong flag
-	flags.StringVar(&o.only, "only", "", "compare only these `names`: groups, scenarios or measures, separated by commas")
+	flags.StringVar(&o.only, "only", "",
+		"compare only these `names`: groups, scenarios or measures, separated by commas")
 	flags.IntVar(&o.rounds, "rounds", 0, "how many `rounds`: 5 unless it is quick, where it is 1")
 	flags.BoolVar(&o.quick, "quick", false, "guard against regressions: less work, and only exact figures")
 	flags.BoolVar(&o.list, "list", false, "print what can be compared")

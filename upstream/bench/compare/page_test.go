@@ -22,7 +22,8 @@ func complete(verdict compare.Verdict) compare.Results {
 			ratio = 1200
 		}
 		r := compare.Record{
-			Measure: m, Ours: 1000 * ratio, Theirs: 1000, Ratio: ratio, Low: ratio * 0.9, High: ratio * 1.2, Spread: 0.3,
+			Measure: m, Ours: 1000 * ratio, Theirs: 1000, Ratio: ratio, Low: ratio * 0.9, High: ratio * 1.2,
+			Spread: 0.3,
 			Rounds: 5, Verdict: verdict, Proof: "a proof of " + m.Scenario,
 		}
 		if m.Textbook != "" {
@@ -90,7 +91,8 @@ func TestTargetsThatWereSetAnew(t *testing.T) {
 		var want []string
 		for _, m := range compare.Measures() {
 			switch m.Name {
-			case "queue/cycle ns/op", "queue/cycle-metrics ns/op", "queue/add-after ns/op", "queue/add-rate-limited ns/op",
+			case "queue/cycle ns/op", "queue/cycle-metrics ns/op", "queue/add-after ns/op",
+				"queue/add-rate-limited ns/op",
 				"fifo/add-pop ns/op", "store/update ns/op", "dispatch/1 ns/event", "dispatch/16 ns/event",
 				"dispatch/idle p50", "dispatch/stalled-default live MiB", "sync/json live MiB",
 				"deletion/idle resident MiB":

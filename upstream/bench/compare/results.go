@@ -89,7 +89,8 @@ func (r Results) WriteTable(w io.Writer) error {
 
 // Line formats a record as one line.
 func Line(r Record) string {
-	line := fmt.Sprintf("%s: %s, theirs %s, ratio %s (%s)", r.Name, human(r.Ours, r.Unit), human(r.Theirs, r.Unit), times(r.Ratio), reach(r))
+	line := fmt.Sprintf("%s: %s, theirs %s, ratio %s (%s)", r.Name, human(r.Ours, r.Unit), human(r.Theirs, r.Unit),
+		times(r.Ratio), reach(r))
 	if want := wanted(r); want != "" {
 		line += ", wanted " + want
 	}

@@ -17,10 +17,13 @@ func results() compare.Results {
 	modules := map[string]string{"k8s.io/client-go": "v0.36.3"}
 	return compare.Results{Machine: compare.Machine{Modules: modules},
 		Records: []compare.Record{
-			{Measure: compare.Measure{Name: "queue/cycle ns/op", Unit: "ns/op", Better: bench.Lower, Kind: compare.Ratio, Target: 0.25},
-				Ours: 31, Theirs: 132, Ratio: 31.0 / 132, Spread: 0.06, Rounds: 5, Verdict: compare.Met, Low: 0.22, High: 0.26,
+			{Measure: compare.Measure{Name: "queue/cycle ns/op", Unit: "ns/op", Better: bench.Lower,
+				Kind: compare.Ratio, Target: 0.25},
+				Ours: 31, Theirs: 132, Ratio: 31.0 / 132, Spread: 0.06, Rounds: 5, Verdict: compare.Met, Low: 0.22,
+				High:  0.26,
 				Proof: "2000000 keys came out", Textbook: &compare.TextbookRecord{Figure: 440, Ratio: 440.0 / 132}},
-			{Measure: compare.Measure{Name: "queue/cycle allocs/op", Unit: "allocs/op", Better: bench.Lower, Kind: compare.Value},
+			{Measure: compare.Measure{Name: "queue/cycle allocs/op", Unit: "allocs/op", Better: bench.Lower,
+				Kind: compare.Value},
 				Ours: 0, Theirs: 1, Rounds: 5, Verdict: compare.Met, Proof: "2000000 keys came out"},
 			{Measure: compare.Measure{Name: "queue/cycle against", Unit: "ns", Better: bench.Lower, Kind: compare.None},
 				Ours: 1e5, Theirs: 2e5, Ratio: 0.5, Rounds: 5, Verdict: compare.Shown, Low: 0.4, High: 0.6},
@@ -35,8 +38,10 @@ func TestTheRecordsAsPrograms(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &read))
 	require.Len(t, read.Records, 3)
 	assert.Equal(t, map[string]any{
-		"name": "queue/cycle ns/op", "unit": "ns/op", "ours": 31.0, "theirs": 132.0, "ratio": 31.0 / 132, "spread": 0.06,
-		"target": 0.25, "better": "lower", "target_kind": "ratio", "rounds": 5.0, "verdict": "met", "low": 0.22, "high": 0.26,
+		"name": "queue/cycle ns/op", "unit": "ns/op", "ours": 31.0, "theirs": 132.0, "ratio": 31.0 / 132,
+		"spread": 0.06,
+		"target": 0.25, "better": "lower", "target_kind": "ratio", "rounds": 5.0, "verdict": "met", "low": 0.22,
+		"high":  0.26,
 		"proof": "2000000 keys came out", "textbook": map[string]any{"figure": 440.0, "ratio": 440.0 / 132},
 	}, read.Records[0])
 	assert.Contains(t, read.Records[1], "target", "a target of nothing is one")

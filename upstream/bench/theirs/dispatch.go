@@ -142,7 +142,8 @@ func (w dispatchWatch) Stop() {}
 type dispatchHandler[O any, T pointer[O]] struct{ handler workloads.Handler }
 
 func dispatchIdentity(obj metav1.Object) workloads.Identity {
-	return workloads.Identity{Namespace: obj.GetNamespace(), Name: obj.GetName(), ResourceVersion: obj.GetResourceVersion()}
+	return workloads.Identity{Namespace: obj.GetNamespace(), Name: obj.GetName(),
+		ResourceVersion: obj.GetResourceVersion()}
 }
 
 func (h dispatchHandler[O, T]) OnAdd(obj any, _ bool) { h.handler.OnAdd(dispatchIdentity(obj.(T))) }

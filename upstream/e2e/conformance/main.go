@@ -79,7 +79,9 @@ var defaults = map[string]string{
 }
 
 func main() {
-	want := flag.Int("specs", 0, "how many specs have to run (default: those of the selection, or any number when the command line selects specs)")
+	want := flag.Int("specs", 0,
+		"how many specs have to run (default: those of the selection, or any number when the command line "+
+			"selects specs)")
 	of := flag.String("of", "namespaces", "what the specs are about: namespaces, workloads, garbage or server")
 	config.CopyFlags(config.Flags, flag.CommandLine)
 	framework.RegisterCommonFlags(flag.CommandLine)

@@ -30,7 +30,8 @@ func main() {
 		log.Fatal(steps.Explain(err))
 	}
 	for _, vm := range list.Items {
-		fmt.Printf("%s/%s wants %s CPUs and %s of memory\n", vm.Namespace, vm.Name, vm.Spec.Resource.CPU, vm.Spec.Resource.Memory)
+		fmt.Printf("%s/%s wants %s CPUs and %s of memory\n", vm.Namespace, vm.Name, vm.Spec.Resource.CPU,
+			vm.Spec.Resource.Memory)
 	}
 	fmt.Printf("end of the list, resourceVersion %s\n", list.ResourceVersion)
 }

@@ -26,7 +26,8 @@ func main() {
 			fmt.Printf("added %s/%s\n", vm.Namespace, vm.Name)
 		},
 		UpdateFunc: func(old, vm *virtualmachine.VirtualMachine) {
-			fmt.Printf("updated %s/%s: version %s became %s\n", vm.Namespace, vm.Name, old.ResourceVersion, vm.ResourceVersion)
+			fmt.Printf("updated %s/%s: version %s became %s\n", vm.Namespace, vm.Name, old.ResourceVersion,
+				vm.ResourceVersion)
 		},
 		DeleteFunc: func(deleted informer.DeletedObject[*virtualmachine.VirtualMachine]) {
 			fmt.Printf("deleted %s\n", deleted.Key)

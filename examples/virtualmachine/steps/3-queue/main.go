@@ -31,7 +31,8 @@ func main() {
 
 	c := &controller{
 		lister: informer.NewLister(cache.GetIndexer(), "virtualmachines"),
-		queue:  queue.NewRateLimiting(queue.DefaultControllerRateLimiter[string](), queue.Config[string]{Name: "virtualmachine"}),
+		queue: queue.NewRateLimiting(queue.DefaultControllerRateLimiter[string](),
+			queue.Config[string]{Name: "virtualmachine"}),
 	}
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*virtualmachine.VirtualMachine]{
 		AddFunc:    func(vm *virtualmachine.VirtualMachine, _ bool) { c.enqueue(vm) },

@@ -23,7 +23,8 @@ type controller struct {
 }
 
 func main() {
-	stateDir := flag.String("state-dir", "", "where servers.json is, with the machines; without it they end with the program")
+	stateDir := flag.String("state-dir", "",
+		"where servers.json is, with the machines; without it they end with the program")
 	flag.Parse()
 	servers, err := driver.NewMemory(*stateDir)
 	if err != nil {

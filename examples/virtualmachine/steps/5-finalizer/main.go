@@ -30,8 +30,10 @@ type controller struct {
 }
 
 func main() {
-	stateDir := flag.String("state-dir", "", "where servers.json is, with the machines; without it they end with the program")
-	finalizerLast := flag.Bool("finalizer-last", false, "write the finalizer after the machine was created, as the article does")
+	stateDir := flag.String("state-dir", "",
+		"where servers.json is, with the machines; without it they end with the program")
+	finalizerLast := flag.Bool("finalizer-last", false,
+		"write the finalizer after the machine was created, as the article does")
 	die := flag.Bool("die", false, "end between the finalizer and the machine, whichever comes first")
 	flag.Parse()
 	servers, err := driver.NewMemory(*stateDir)

@@ -20,7 +20,8 @@ import (
 )
 
 // Call runs a program with these arguments and returns its exit code and what it wrote.
-func Call(t *testing.T, root *cobra.Command, explain func(error) string, args ...string) (code int, stdout, stderr string) {
+func Call(t *testing.T, root *cobra.Command, explain func(error) string,
+	args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
 	code = program.Run(root, args, &out, &err, explain)
@@ -104,7 +105,8 @@ func Parses(t *testing.T, root *cobra.Command, path string, args []string) {
 func TestDocumentation(t *testing.T, newRoot func() *cobra.Command, root string) map[string]int {
 	t.Helper()
 	name, found := newRoot().Name(), map[string]int{}
-	for _, pattern := range []string{"README*.md", "docs/*/*.md", "workshop/README*.md", "workshop/labs/*/README*.md", "workshop/teach/*.md"} {
+	for _, pattern := range []string{"README*.md", "docs/*/*.md", "workshop/README*.md", "workshop/labs/*/README*.md",
+		"workshop/teach/*.md"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		require.NoError(t, err)
 		for _, file := range files {

@@ -59,7 +59,8 @@ func RecordingFile(script *Script) string { return script.Theme + recordingSuffi
 // FormatRecording formats the answers in the order of the cases.
 func FormatRecording(script *Script, answers []*Answer) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "# What kube-apiserver answers to %s.txt. Made by \"make -C upstream record\"; do not edit.\n", script.Theme)
+	fmt.Fprintf(&text, "# What kube-apiserver answers to %s.txt. Made by \"make -C upstream record\"; do not edit.\n",
+		script.Theme)
 	for i, answer := range answers {
 		fmt.Fprintf(&text, "\n%s%s\n%s", marker, script.Cases[i].Title, answer)
 	}
@@ -82,11 +83,13 @@ func ParseRecording(script *Script, text string) (*Recording, error) {
 	}
 	for _, c := range script.Cases {
 		if recording.Answers[c.Title] == nil {
-			return nil, fmt.Errorf("recording of %s: %q was not recorded; run make -C upstream record", script.Theme, c.Title)
+			return nil, fmt.Errorf("recording of %s: %q was not recorded; run make -C upstream record", script.Theme,
+				c.Title)
 		}
 	}
 	if len(recording.Answers) != len(script.Cases) {
-		return nil, fmt.Errorf("recording of %s: has %d answers for %d cases; run make -C upstream record", script.Theme, len(recording.Answers), len(script.Cases))
+		return nil, fmt.Errorf("recording of %s: has %d answers for %d cases; run make -C upstream record",
+			script.Theme, len(recording.Answers), len(script.Cases))
 	}
 	return recording, nil
 }

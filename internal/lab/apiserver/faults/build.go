@@ -90,7 +90,8 @@ func (b *builder) set(kind Kind, name, value string) {
 	}
 	switch _, twice := b.options[name]; {
 	case !slices.Contains(kind.Options, name):
-		b.fail(kind.Name + " has no option " + printable(name) + "; its options are " + strings.Join(kind.Options, ", "))
+		b.fail(kind.Name + " has no option " + printable(name) + "; its options are " +
+			strings.Join(kind.Options, ", "))
 	case twice:
 		b.fail("duplicate option " + name)
 	case err != nil:

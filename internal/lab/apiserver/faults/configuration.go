@@ -54,7 +54,8 @@ func (f *fault) configuredLocked(r Request, objects Objects) (failure string, co
 			if objects.Stored("services", service.Namespace, service.Name) == nil {
 				reason = fmt.Sprintf("service %q not found", service.Name)
 			}
-			return fmt.Sprintf("Post \"https://%s.%s.svc:443/?timeout=10s\": %s", service.Name, service.Namespace, reason), true
+			return fmt.Sprintf("Post \"https://%s.%s.svc:443/?timeout=10s\": %s", service.Name, service.Namespace,
+				reason), true
 		}
 	}
 	return "", false

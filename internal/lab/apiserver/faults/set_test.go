@@ -48,7 +48,8 @@ func TestForbidden(t *testing.T) {
 		`namespaces "y" is forbidden: User "alice" cannot update resource "namespaces/finalize" in API group "" in the namespace "y"`: {
 			Verb: "update", Version: "v1", Resource: "namespaces", Subresource: "finalize", Name: "y"},
 		`deployments.apps "q" is forbidden: User "alice" cannot get resource "deployments/status" in API group "apps" in the namespace "y"`: {
-			Verb: "get", Group: "apps", Version: "v1", Resource: "deployments", Subresource: "status", Namespace: "y", Name: "q"},
+			Verb: "get", Group: "apps", Version: "v1", Resource: "deployments", Subresource: "status", Namespace: "y",
+			Name: "q"},
 		`nodes "q" is forbidden: User "alice" cannot get resource "nodes" in API group "" at the cluster scope`: {
 			Verb: "get", Version: "v1", Resource: "nodes", Name: "q"},
 		`forbidden: User "alice" cannot get path "/metrics"`: {Verb: "get", Path: "/metrics"},
@@ -81,13 +82,15 @@ func TestWebhooks(t *testing.T) {
 		assert.Equal(t, 1, s.List()[0].Hits)
 		assert.Zero(t, s.List()[1].Hits, "the first refusal wins")
 		assert.NoError(t, s.Admit(listConfigMaps), "webhooks are not asked about reads")
-		repair := faults.Request{Verb: "delete", Group: "admissionregistration.k8s.io", Resource: "validatingwebhookconfigurations"}
+		repair := faults.Request{Verb: "delete", Group: "admissionregistration.k8s.io",
+			Resource: "validatingwebhookconfigurations"}
 		assert.NoError(t, s.Admit(repair), "a broken webhook can be removed")
 	}
 }
 
 func TestScope(t *testing.T) {
-	finalize := faults.Request{Verb: "update", Version: "v1", Resource: "namespaces", Subresource: "finalize", Name: "y", User: "bob"}
+	finalize := faults.Request{Verb: "update", Version: "v1", Resource: "namespaces", Subresource: "finalize",
+		Name: "y", User: "bob"}
 	watch := listConfigMaps
 	watch.Verb = "watch"
 	for text, hits := range map[string][]bool{ // listConfigMaps, watch, finalize
@@ -144,7 +147,8 @@ func TestCount(t *testing.T) {
 	assert.False(t, s.Conflict(listConfigMaps), "only updates and patches conflict")
 	assert.True(t, s.Conflict(update))
 	assert.True(t, s.Conflict(update))
-	assert.Equal(t, []faults.Active{{ID: "conflict-2", Kind: "conflict", Text: "conflict:count=2", Hits: 1, Left: 1}}, s.List())
+	assert.Equal(t, []faults.Active{{ID: "conflict-2", Kind: "conflict", Text: "conflict:count=2", Hits: 1, Left: 1}},
+		s.List())
 	update.Verb = "patch"
 	assert.True(t, s.Conflict(update))
 	assert.False(t, s.Conflict(update))
@@ -153,7 +157,8 @@ func TestCount(t *testing.T) {
 
 func TestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := with(t, "silence:for=10s", "stale-reads:versions=5,for=20s", "stale-reads:for=10s", "node-lost:node=a|b", "broken-group:for=20s", "broken-group")
+		s := with(t, "silence:for=10s", "stale-reads:versions=5,for=20s", "stale-reads:for=10s", "node-lost:node=a|b",
+			"broken-group:for=20s", "broken-group")
 		metrics := api.GroupVersion{Group: "metrics.k8s.io", Version: "v1beta1"}
 		assert.True(t, s.Active(faults.Silence))
 		assert.Equal(t, uint64(10), s.Lag())

@@ -74,7 +74,8 @@ func New(config Config) *Kubelet {
 		byName:   map[string]*node{},
 		stopping: map[store.Key]ending{},
 		keys: fast.NewRateLimiting(
-			queue.NewItemExponentialFailureRateLimiter[store.Key](firstRetry, slowRetries), queue.Config[store.Key]{Name: "kubelet"}),
+			queue.NewItemExponentialFailureRateLimiter[store.Key](firstRetry, slowRetries),
+			queue.Config[store.Key]{Name: "kubelet"}),
 	}
 	for i := range config.Nodes {
 		n := &node{name: "orrery-node-" + strconv.Itoa(i+1), number: i + 1, kubelet: k}

@@ -73,7 +73,8 @@ func (c *cluster) get(name string) *api.Unstructured {
 }
 
 func (c *cluster) delete(name string, grace *int64) {
-	_, _, err := c.registry.Delete(c.t.Context(), c.pod(name), api.DeleteOptions{GracePeriodSeconds: grace}, registry.WriteOptions{})
+	_, _, err := c.registry.Delete(c.t.Context(), c.pod(name), api.DeleteOptions{GracePeriodSeconds: grace},
+		registry.WriteOptions{})
 	require.NoError(c.t, err)
 }
 
@@ -160,7 +161,8 @@ func TestPodsAndTwoNodes(t *testing.T) {
 		}
 		assert.Equal(t, "orrery-node-1", nodeOf("named", map[string]any{"nodeName": "orrery-node-1"}))
 		assert.Equal(t, "Running", c.get("named").NestedString("status", "phase"), "a cordon concerns scheduling only")
-		assert.Empty(t, nodeOf("theirs", map[string]any{"schedulerName": "another"}), "another scheduler binds its pods")
+		assert.Empty(t, nodeOf("theirs", map[string]any{"schedulerName": "another"}),
+			"another scheduler binds its pods")
 
 		nodes := target(c.catalog, "", "v1", "nodes")
 		nodes.Name = "orrery-node-2"
@@ -180,10 +182,12 @@ func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
 			_, err := c.registry.Get(claims, api.GetOptions{})
 			return err == nil
 		}
-		for name, finalizers := range map[string][]any{"used": nil, "unused": nil, "held": {"example.com/own"}, "kept": nil} {
+		for name, finalizers := range map[string][]any{"used": nil, "unused": nil, "held": {"example.com/own"},
+			"kept": nil} {
 			_, err := c.registry.Create(t.Context(), claims, &api.Unstructured{Object: map[string]any{
 				"metadata": map[string]any{"name": name, "namespace": "default", "finalizers": finalizers},
-				"spec":     map[string]any{"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}},
+				"spec": map[string]any{"accessModes": []any{"ReadWriteOnce"},
+					"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}},
 			}}, registry.WriteOptions{})
 			require.NoError(t, err)
 		}

@@ -150,7 +150,8 @@ func (k *Kubelet) releaseClaims(ctx context.Context) {
 func (k *Kubelet) used(claim store.Key) bool {
 	pods := k.pods
 	pods.Namespace = claim.Namespace
-	page, err := k.config.Registry.List(pods, api.ListOptions{FieldSelector: "status.phase!=Succeeded,status.phase!=Failed"})
+	page, err := k.config.Registry.List(pods,
+		api.ListOptions{FieldSelector: "status.phase!=Succeeded,status.phase!=Failed"})
 	if err != nil {
 		return true
 	}
@@ -168,7 +169,8 @@ func (k *Kubelet) releaseClaim(ctx context.Context, t registry.Target, claim *st
 	t.Namespace, t.Name = claim.Key.Namespace, claim.Key.Name
 	_ = k.patch(ctx, t, claimController, func(current *api.Unstructured) error {
 		finalizers, _ := current.Nested("metadata", "finalizers").([]any)
-		left := slices.DeleteFunc(slices.Clone(finalizers), func(finalizer any) bool { return finalizer == resources.FinalizerClaimProtection })
+		left := slices.DeleteFunc(slices.Clone(finalizers),
+			func(finalizer any) bool { return finalizer == resources.FinalizerClaimProtection })
 		if current.GetUID() != claim.UID || len(left) == len(finalizers) {
 			return nil
 		}
@@ -187,7 +189,8 @@ const (
 // those of another scheduler, are not scheduled.
 func (k *Kubelet) schedule(ctx context.Context, t registry.Target, pod *api.Unstructured) error {
 	gates, _ := pod.Nested("spec", "schedulingGates").([]any)
-	if pod.GetDeletionTimestamp() != nil || len(gates) > 0 || pod.NestedString("spec", "schedulerName") != "default-scheduler" {
+	if pod.GetDeletionTimestamp() != nil || len(gates) > 0 ||
+		pod.NestedString("spec", "schedulerName") != "default-scheduler" {
 		return nil
 	}
 	for range k.nodes {

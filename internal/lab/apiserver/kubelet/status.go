@@ -73,7 +73,8 @@ func nodeStatus(n *node, lost bool) map[string]any {
 func runningStatus(pod *api.Unstructured, n *node, ip string) map[string]any {
 	now := timestamp(time.Now())
 	var conditions []any
-	for _, kind := range []string{"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"} {
+	for _, kind := range []string{"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady",
+		"PodScheduled"} {
 		conditions = append(conditions, map[string]any{
 			"type": kind, "status": "True", "lastProbeTime": nil, "lastTransitionTime": now,
 		})

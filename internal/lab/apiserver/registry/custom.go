@@ -54,7 +54,8 @@ func (r *Registry) syncCustom(name string) {
 // changed. Whether another definition has the same names is not checked.
 func established(crd *api.Unstructured) bool {
 	changed := SetCondition(crd, "NamesAccepted", api.ConditionTrue, "NoConflicts", "no conflicts found")
-	changed = SetCondition(crd, "Established", api.ConditionTrue, "InitialNamesAccepted", "the initial names have been accepted") || changed
+	changed = SetCondition(crd, "Established", api.ConditionTrue, "InitialNamesAccepted",
+		"the initial names have been accepted") || changed
 	names := crd.DeepCopy().Nested("spec", "names")
 	if fmt.Sprint(crd.Nested("status", "acceptedNames")) != fmt.Sprint(names) {
 		changed = crd.SetNested(names, "status", "acceptedNames") == nil || changed
@@ -115,7 +116,8 @@ func (r *Registry) deleteCustom(ctx context.Context, t Target, old *store.Object
 // emptyCustom deletes all objects of a resource that is being removed.
 func (r *Registry) emptyCustom(ctx context.Context, t Target) {
 	r.amend(t, func(o *api.Unstructured) bool {
-		return SetCondition(o, "Terminating", api.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
+		return SetCondition(o, "Terminating", api.ConditionTrue, "InstanceDeletionInProgress",
+			"CustomResource deletion is in progress")
 	})
 	crd, ok := r.collection(t).Get(t.key())
 	if !ok {
@@ -125,7 +127,8 @@ func (r *Registry) emptyCustom(ctx context.Context, t Target) {
 		all := Target{Definition: d}
 		// This cannot be refused: it skips admission and has no preconditions. If ctx ends, another
 		// DELETE of the objects or the definition continues it.
-		_, _ = r.DeleteCollection(context.WithoutCancel(ctx), all, api.DeleteOptions{}, api.ListOptions{}, WriteOptions{internal: true})
+		_, _ = r.DeleteCollection(context.WithoutCancel(ctx), all, api.DeleteOptions{}, api.ListOptions{},
+			WriteOptions{internal: true})
 	}
 	r.finishCustom(ctx, t.Name)
 }

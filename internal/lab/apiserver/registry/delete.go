@@ -14,7 +14,8 @@ import (
 // Delete removes an object or marks it as terminating. gone is false if finalizers, a grace period
 // or the content of a namespace hold it. The returned object is the last state, or the current one
 // if the object remains.
-func (r *Registry) Delete(ctx context.Context, t Target, o api.DeleteOptions, w WriteOptions) (*store.Object, bool, error) {
+func (r *Registry) Delete(ctx context.Context, t Target, o api.DeleteOptions,
+	w WriteOptions) (*store.Object, bool, error) {
 	w.DryRun = w.DryRun || o.DryRun
 	if t.Definition == r.namespaces && undeletable[t.Name] && !w.internal {
 		return nil, false, resources.Forbidden("", "namespaces", t.Name, "this namespace may not be deleted")
@@ -121,7 +122,8 @@ func (t Target) checkPreconditions(old *store.Object, p *api.Preconditions) erro
 			"The object might have been deleted and then recreated", *p.UID, old.UID))
 	}
 	if version := fmt.Sprint(old.Version); p.ResourceVersion != nil && *p.ResourceVersion != version {
-		return conflict(fmt.Sprintf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). "+
+		return conflict(fmt.Sprintf("the ResourceVersion in the precondition (%s) does not match the "+
+			"ResourceVersion in record (%s). "+
 			"The object might have been modified", *p.ResourceVersion, version))
 	}
 	return nil
@@ -153,7 +155,8 @@ func planDeletion(d *resources.Definition, o *api.Unstructured, options api.Dele
 
 // DeleteCollection deletes every object that List returns for the same options, and returns that
 // list. It ignores objects that are already gone and stops at the first other error.
-func (r *Registry) DeleteCollection(ctx context.Context, t Target, d api.DeleteOptions, l api.ListOptions, w WriteOptions) (*Page, error) {
+func (r *Registry) DeleteCollection(ctx context.Context, t Target, d api.DeleteOptions, l api.ListOptions,
+	w WriteOptions) (*Page, error) {
 	page, err := r.List(t, l)
 	if err != nil {
 		return nil, err
@@ -171,7 +174,8 @@ func (r *Registry) DeleteCollection(ctx context.Context, t Target, d api.DeleteO
 // markGraceful marks an object whose type has a grace period: deletionTimestamp is the time at
 // which that period ends. A second DELETE may only shorten it. graceful reports whether the type
 // has a grace period; pending reports that nothing remains to be done.
-func markGraceful(d *resources.Definition, o *api.Unstructured, asked *int64, now time.Time) (graceful, pending, changed bool) {
+func markGraceful(d *resources.Definition, o *api.Unstructured, asked *int64,
+	now time.Time) (graceful, pending, changed bool) {
 	if d.Strategy.GraceSeconds == nil {
 		return false, false, false
 	}
@@ -250,7 +254,8 @@ func setCollectorFinalizers(o *api.Unstructured, policy api.DeletePropagation) b
 	case "":
 		return false
 	}
-	if len(finalizers) == len(old) && !slices.ContainsFunc(finalizers, func(one string) bool { return !slices.Contains(old, one) }) {
+	if len(finalizers) == len(old) && !slices.ContainsFunc(finalizers,
+		func(one string) bool { return !slices.Contains(old, one) }) {
 		return false
 	}
 	setFinalizers(o, finalizers)

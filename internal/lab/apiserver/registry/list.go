@@ -328,9 +328,12 @@ func parseToken(text string) (continueToken, error) {
 // which the client may read the rest in its latest state.
 func (t continueToken) tooOld() error {
 	err := resources.Expired("The provided continue parameter is too old to display a consistent list result. " +
-		"You can start a new list without the continue parameter, or use the continue token in this response to retrieve " +
-		"the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that " +
-		"were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")
+		"You can start a new list without the continue parameter, or use the continue token in this response " +
+		"to retrieve " +
+		"the remainder of the results. Continuing with the provided token results in an inconsistent list - " +
+		"objects that " +
+		"were created, modified, or deleted between the time the first chunk was returned and now may show up " +
+		"in the list.")
 	t.Version = inconsistent
 	err.Status.Continue = t.String()
 	return err

@@ -38,7 +38,8 @@ func (r *Registry) makeSystemNamespaces() {
 	t := Target{Definition: r.namespaces}
 	for _, name := range systemNamespaces {
 		o := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name}}}
-		if _, err := r.Create(context.Background(), t, o, WriteOptions{internal: true}); err != nil && !api.IsAlreadyExists(err) {
+		if _, err := r.Create(context.Background(), t, o, WriteOptions{internal: true}); err != nil &&
+			!api.IsAlreadyExists(err) {
 			panic(fmt.Sprintf("registry: namespace %s: %v", name, err))
 		}
 	}
@@ -47,7 +48,10 @@ func (r *Registry) makeSystemNamespaces() {
 // mayCreate checks that the namespace of a new object exists and is not terminating. It runs before
 // validation, so that an invalid object gets this answer first.
 func (r *Registry) mayCreate(t Target) error {
-	return r.place(t, func(prefix string, key store.Key) (*store.Object, bool) { return r.store.Collection(prefix).Get(key) })
+	return r.place(t, func(prefix string, key store.Key) (*store.Object,
+		bool) {
+		return r.store.Collection(prefix).Get(key)
+	})
 }
 
 // guard repeats mayCreate atomically with the write, so that a namespace found empty after it was

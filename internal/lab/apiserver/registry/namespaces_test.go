@@ -22,7 +22,8 @@ func TestAdmissionMayDenyTheDeletionOfANamespace(t *testing.T) {
 	})
 	w.make(w.ns(""), `{"metadata":{"name":"n"}}`)
 	w.makeCronTabs()
-	for _, target := range []registry.Target{w.ns("n"), w.at("customresourcedefinitions.apiextensions.k8s.io", "", "crontabs.stable.example.com")} {
+	for _, target := range []registry.Target{w.ns("n"),
+		w.at("customresourcedefinitions.apiextensions.k8s.io", "", "crontabs.stable.example.com")} {
 		_, _, err := w.Delete(ctx, target, api.DeleteOptions{}, none)
 		require.ErrorIs(t, err, assert.AnError)
 		assert.Nil(t, w.get(target).GetDeletionTimestamp())
@@ -33,12 +34,14 @@ func TestANamespaceWaitsForBothListsOfFinalizers(t *testing.T) {
 	w := newWorld(t)
 	w.make(w.ns(""), `{"metadata":{"name":"n","finalizers":["a.b/c"]}}`)
 	w.delete(w.ns("n"), api.DeleteOptions{})
-	_, err := w.update(w.ns("n", "finalize"), `{"metadata":{"name":"n","finalizers":["a.b/c"]},"spec":{"finalizers":[]}}`)
+	_, err := w.update(w.ns("n", "finalize"),
+		`{"metadata":{"name":"n","finalizers":["a.b/c"]},"spec":{"finalizers":[]}}`)
 	require.NoError(t, err)
 	assert.True(t, w.exists(w.ns("n")))
 	after, gone := w.delete(w.ns("n"), api.DeleteOptions{})
 	assert.False(t, gone)
-	assert.Equal(t, int64(0), after.Decode().Nested("metadata", "deletionGracePeriodSeconds"), "now deleted like any other object")
+	assert.Equal(t, int64(0), after.Decode().Nested("metadata", "deletionGracePeriodSeconds"),
+		"now deleted like any other object")
 	_, err = w.patch(w.ns("n"), `{"metadata":{"finalizers":null}}`)
 	require.NoError(t, err)
 	assert.False(t, w.exists(w.ns("n")))

@@ -80,7 +80,8 @@ func New(c Config) *Registry {
 
 // readCatalog adds the custom resources and remote groups of an existing store to the catalog.
 func (r *Registry) readCatalog() {
-	for definition, sync := range map[*resources.Definition]func(string){r.customResources: r.syncCustom, r.services: r.syncService} {
+	for definition, sync := range map[*resources.Definition]func(string){r.customResources: r.syncCustom,
+		r.services: r.syncService} {
 		view, err := r.store.Collection(definition.Prefix).View(0)
 		if err != nil {
 			continue // neither collection is ever dropped

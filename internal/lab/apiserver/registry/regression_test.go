@@ -21,7 +21,8 @@ func TestObjectsThatAreNotServedGoWithTheirDefinition(t *testing.T) {
 	all := w.at("crontabs.stable.example.com", "default", "")
 	w.make(all, `{"metadata":{"name":"old"}}`)
 	w.make(all, `{"metadata":{"name":"held","finalizers":["a.b/c"]}}`)
-	old, held := w.at("crontabs.stable.example.com", "default", "old"), w.at("crontabs.stable.example.com", "default", "held")
+	old, held := w.at("crontabs.stable.example.com", "default", "old"),
+		w.at("crontabs.stable.example.com", "default", "held")
 	_, err := w.Patch(ctx, w.crd("crontabs.stable.example.com"), func(o *api.Unstructured) (*api.Unstructured, error) {
 		version := o.Nested("spec", "versions").([]any)[0].(map[string]any)
 		version["served"] = false
@@ -48,13 +49,15 @@ func TestAnUnavailableGroupStaysInDiscovery(t *testing.T) {
 	w := newWorld(t)
 	group := api.GroupVersion{Group: "metrics.example.com", Version: "v1beta1"}
 	service := w.apiService("v1beta1.metrics.example.com")
-	w.make(w.apiService(""), `{"metadata":{"name":"v1beta1.metrics.example.com"},"spec":{"group":"metrics.example.com","version":"v1beta1",
+	w.make(w.apiService(""),
+		`{"metadata":{"name":"v1beta1.metrics.example.com"},"spec":{"group":"metrics.example.com","version":"v1beta1",
 		"groupPriorityMinimum":100,"versionPriority":10,"service":{"name":"nope","namespace":"default"}}}`)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for i := range 500 {
-			_, err := w.Patch(ctx, service, merge(`{"metadata":{"annotations":{"i":"`+strings.Repeat("x", i%7)+`"}}}`), none)
+			_, err := w.Patch(ctx, service,
+				merge(`{"metadata":{"annotations":{"i":"`+strings.Repeat("x", i%7)+`"}}}`), none)
 			assert.NoError(t, err)
 		}
 	}()

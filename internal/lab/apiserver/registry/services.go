@@ -57,7 +57,8 @@ func remoteOf(o *api.Unstructured) (remoteService, bool) {
 		return remoteService{}, false
 	}
 	s := remoteService{
-		groupVersion: api.GroupVersion{Group: o.NestedString("spec", "group"), Version: o.NestedString("spec", "version")},
+		groupVersion: api.GroupVersion{Group: o.NestedString("spec", "group"),
+			Version: o.NestedString("spec", "version")},
 	}
 	s.namespace, _ = service["namespace"].(string)
 	s.name, _ = service["name"].(string)

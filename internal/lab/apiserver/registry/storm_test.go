@@ -30,7 +30,8 @@ func (s *storm) busy(random *rand.Rand) {
 	t := s.maps
 	t.Namespace = []string{"default", "gone"}[random.IntN(2)]
 	t.Name = string(rune('a' + random.IntN(4)))
-	text := fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"l":"%d"}},"data":{"x":"%d"}}`, t.Name, random.IntN(3), random.Int())
+	text := fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"l":"%d"}},"data":{"x":"%d"}}`, t.Name, random.IntN(3),
+		random.Int())
 	var err error
 	switch random.IntN(7) {
 	case 0, 1:
@@ -52,7 +53,8 @@ func (s *storm) busy(random *rand.Rand) {
 
 // tolerable checks that a refusal can be explained by a race.
 func (s *storm) tolerable(err error) {
-	if err == nil || api.IsNotFound(err) || api.IsConflict(err) || api.IsAlreadyExists(err) || api.IsNamespaceTerminating(err) || api.IsInvalid(err) {
+	if err == nil || api.IsNotFound(err) || api.IsConflict(err) || api.IsAlreadyExists(err) ||
+		api.IsNamespaceTerminating(err) || api.IsInvalid(err) {
 		return
 	}
 	assert.NoError(s.t, err)
@@ -216,7 +218,8 @@ func TestStorm(t *testing.T) {
 	var replicas []*replica
 	var reading, writing, forgetting sync.WaitGroup
 	for _, selection := range []api.ListOptions{
-		{}, {}, {LabelSelector: "l=1"}, {LabelSelector: "l!=1"}, {FieldSelector: "metadata.namespace=gone"}, {FieldSelector: "metadata.name=a", LabelSelector: "l in (0,2)"},
+		{}, {}, {LabelSelector: "l=1"}, {LabelSelector: "l!=1"}, {FieldSelector: "metadata.namespace=gone"},
+		{FieldSelector: "metadata.name=a", LabelSelector: "l in (0,2)"},
 	} {
 		r := &replica{storm: s, selection: selection}
 		replicas = append(replicas, r)
@@ -261,7 +264,8 @@ func TestStorm(t *testing.T) {
 		for _, o := range page.Items {
 			want[o.Key] = o
 		}
-		assert.True(t, maps.Equal(want, r.objects), "%+v: %d objects, the list has %d", r.selection, len(r.objects), len(want))
+		assert.True(t, maps.Equal(want, r.objects), "%+v: %d objects, the list has %d", r.selection, len(r.objects),
+			len(want))
 	}
 }
 

@@ -63,7 +63,8 @@ func (r *Registry) change(ctx context.Context, verb string, t Target, attempts i
 
 // otherUID returns the conflict of a write meant for an earlier object of the same name.
 func (t Target) otherUID(asked, found string) error {
-	return t.conflict(fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+
+	return t.conflict(fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s/%s, ResourceVersion: 0, "+
+		"AdditionalErrorMsg: "+
 		"Precondition failed: UID in precondition: %s, UID in object meta: %s",
 		t.Definition.Prefix, t.key(), asked, found))
 }
@@ -260,7 +261,8 @@ const patchAttempts = 5
 //
 // A patch without a resourceVersion is retried on the latest state if another writer was faster.
 // With a resourceVersion it fails with a conflict.
-func (r *Registry) Patch(ctx context.Context, t Target, change func(current *api.Unstructured) (*api.Unstructured, error), w WriteOptions) (*store.Object, error) {
+func (r *Registry) Patch(ctx context.Context, t Target,
+	change func(current *api.Unstructured) (*api.Unstructured, error), w WriteOptions) (*store.Object, error) {
 	return r.change(ctx, "patch", t, patchAttempts, w, func(old *store.Object) (*api.Unstructured, error) {
 		next, err := t.patched(old, change)
 		if err == nil && r.injectConflict("patch", t, w, next) {

@@ -28,7 +28,8 @@ func TestPatchesAreRepeated(t *testing.T) {
 		calls := 0
 		return func(o *api.Unstructured) (*api.Unstructured, error) {
 			if calls++; calls <= times {
-				_, err := w.update(w.cm("a"), fmt.Sprintf(`{"metadata":{"name":"a"},"data":{"n":"%s%d"}}`, o.NestedString("data", "n"), calls))
+				_, err := w.update(w.cm("a"), fmt.Sprintf(`{"metadata":{"name":"a"},"data":{"n":"%s%d"}}`,
+					o.NestedString("data", "n"), calls))
 				require.NoError(t, err)
 			}
 			return o, o.SetNested("patched", "data", "p")
@@ -39,7 +40,8 @@ func TestPatchesAreRepeated(t *testing.T) {
 	assert.Equal(t, map[string]string{"n": "01234", "p": "patched"}, o.Decode().NestedStringMap("data"))
 
 	_, err = w.Patch(ctx, w.cm("a"), disturb(5), none)
-	refused(t, err, 409, `Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again`)
+	refused(t, err, 409,
+		`Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again`)
 
 	named := w.get(w.cm("a")).GetResourceVersion()
 	calls := 0

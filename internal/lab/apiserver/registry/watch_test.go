@@ -64,7 +64,8 @@ func TestManyInitialEventsComeInBatches(t *testing.T) {
 	for i := range 1200 {
 		w.make(w.cm(""), fmt.Sprintf(`{"metadata":{"name":"c%04d"}}`, i))
 	}
-	watch := w.watch(w.cm(""), api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, AllowWatchBookmarks: true})
+	watch := w.watch(w.cm(""), api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan,
+		AllowWatchBookmarks: true})
 	total, parts := 0, 0
 	for {
 		events, err := next(ctx, watch)

@@ -51,7 +51,8 @@ func withGadgets(t testing.TB) *Catalog {
 
 func gadgets(t testing.TB, version string) *Definition {
 	t.Helper()
-	d, ok := withGadgets(t).Lookup(api.GroupVersionResource{Group: "example.com", Version: version, Resource: "gadgets"})
+	d, ok := withGadgets(t).Lookup(api.GroupVersionResource{Group: "example.com", Version: version,
+		Resource: "gadgets"})
 	require.True(t, ok)
 	return d
 }
@@ -113,7 +114,8 @@ func TestCustomTable(t *testing.T) {
 	now := time.Date(2026, 11, 21, 7, 39, 7, 0, time.UTC)
 	for text, want := range map[string][]any{
 		`{"metadata":{"name":"a","creationTimestamp":"2026-11-21T07:39:06Z"},"spec":{"color":"red","size":3,"ratio":0.5,"on":true,"hosts":["x","y"],"map":{"b":1,"a":"c"},"until":"2026-01-01T00:00:00Z"},
-		  "status":{"conditions":[{"type":"Other","status":"No"},{"type":"Ready","status":"True"}]}}`: {"a", "red", int64(3), 0.5, true, "True", `["x","y"]`, "x", "x", `{"a":"c","b":1}`, "324d", nil, "3", "1s"},
+		  "status":{"conditions":[{"type":"Other","status":"No"},{"type":"Ready","status":"True"}]}}`: {"a", "red",
+			int64(3), 0.5, true, "True", `["x","y"]`, "x", "x", `{"a":"c","b":1}`, "324d", nil, "3", "1s"},
 		`{"metadata":{"name":"b","creationTimestamp":"2026-11-21T07:39:06Z"}}`:                                                                  {"b", nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, "1s"},
 		`{"metadata":{"name":"c","creationTimestamp":"2026-11-21T07:39:06Z"},"spec":{"ratio":3,"on":"yes","hosts":"x","map":5,"until":"soon"}}`: {"c", nil, nil, int64(3), nil, nil, "x", nil, nil, "5", "<invalid>", nil, nil, "1s"},
 	} {
@@ -122,7 +124,8 @@ func TestCustomTable(t *testing.T) {
 		assert.Equal(t, want, rows[0]["cells"])
 		columns := items(table.Object, "columnDefinitions")
 		assert.Equal(t, "The value at .spec.color.", columns[1]["description"])
-		assert.Equal(t, tree{"name": "Hosts", "type": "string", "format": "", "description": "Where.", "priority": int64(1)}, columns[6])
+		assert.Equal(t, tree{"name": "Hosts", "type": "string", "format": "", "description": "Where.",
+			"priority": int64(1)}, columns[6])
 	}
 	beta := gadgets(t, "v1beta1")
 	require.Len(t, beta.Columns, 2)

@@ -104,7 +104,8 @@ func TestAValueThatDoesNotFitIsSaid(t *testing.T) {
 
 func TestPruneKeepsWhatTheTypeHas(t *testing.T) {
 	pod := typeOf(t, "v1", "Pod")
-	tree := decode(t, `{"kind":"Pod","zed":1,"metadata":{"name":"p","creationTimestamp":null,"labels":{"a":null,"b":"1"},"foo":{}},
+	tree := decode(t,
+		`{"kind":"Pod","zed":1,"metadata":{"name":"p","creationTimestamp":null,"labels":{"a":null,"b":"1"},"foo":{}},
 		"spec":{"containers":[{"name":"c","bar":[1],"ports":[{"x":1}]}],"volumes":null,"overhead":{"cpu":null}},
 		"status":{}}`)
 	pod.Prune(tree)
@@ -120,7 +121,8 @@ const crontab = `{"type":"object","properties":{"spec":{"type":"object","propert
 func TestCustomResourcesWithoutSchema(t *testing.T) {
 	for _, custom := range []*resources.Type{resources.Custom(nil),
 		resources.Custom(map[string]any{"x-kubernetes-preserve-unknown-fields": true}),
-		resources.Custom(decode(t, `{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"spec":{"type":"object","properties":{"a":{}}}}}`))} {
+		resources.Custom(decode(t,
+			`{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"spec":{"type":"object","properties":{"a":{}}}}}`))} {
 		assert.Empty(t, mistake(custom, decode(t, `{"kind":"K","zed":{"a":[1]},"metadata":{"name":"x"}}`)))
 		assert.Equal(t, `metadata.name: must be a string, not 5`,
 			mistake(custom, decode(t, `{"metadata":{"name":5}}`)))

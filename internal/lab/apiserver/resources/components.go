@@ -103,7 +103,8 @@ func (d *Definition) customList() map[string]any {
 	addStandard(properties, listMetaName)
 	gvk := d.GVK()
 	gvk.Kind += "List"
-	return map[string]any{"type": "object", "required": []any{"items"}, "properties": properties, gvkExtension: []any{gvkMap(gvk)}}
+	return map[string]any{"type": "object", "required": []any{"items"}, "properties": properties,
+		gvkExtension: []any{gvkMap(gvk)}}
 }
 
 // addStandard adds the fields that every document has.
@@ -111,7 +112,8 @@ func addStandard(properties map[string]any, metadata string) {
 	for _, field := range []string{"kind", "apiVersion"} {
 		properties[field] = map[string]any{"type": "string", "description": descriptions()["*."+field]}
 	}
-	properties["metadata"] = map[string]any{"allOf": []any{referTo(metadata)}, "description": descriptions()["*.metadata"]}
+	properties["metadata"] = map[string]any{"allOf": []any{referTo(metadata)},
+		"description": descriptions()["*.metadata"]}
 }
 
 func referTo(name string) map[string]any { return map[string]any{"$ref": referencePrefix + name} }

@@ -12,7 +12,8 @@ import (
 func rememberVersions(o *api.Unstructured) {
 	status := ensure(o.Object, "status")
 	for _, version := range items(child(o.Object, "spec"), "versions") {
-		if name := text(version, "name"); boolean(version, "storage") && !slices.Contains(texts(status, "storedVersions"), name) {
+		if name := text(version, "name"); boolean(version, "storage") &&
+			!slices.Contains(texts(status, "storedVersions"), name) {
 			extend(status, "storedVersions", name)
 		}
 	}

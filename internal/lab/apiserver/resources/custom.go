@@ -213,7 +213,8 @@ func customColumns(version tree) ([]Column, error) {
 	columns := []Column{nameColumn()}
 	added := items(version, "additionalPrinterColumns")
 	if len(added) == 0 {
-		added = []tree{{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp", "description": "The time since the object was created."}}
+		added = []tree{{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
+			"description": "The time since the object was created."}}
 	}
 	for _, column := range added {
 		path, err := parseJSONPath(text(column, "jsonPath"))
@@ -223,8 +224,12 @@ func customColumns(version tree) ([]Column, error) {
 		kind := text(column, "type")
 		columns = append(columns, Column{
 			Name: text(column, "name"), Type: kind, Format: text(column, "format"),
-			Description: cmp.Or(text(column, "description"), "The value at "+text(column, "jsonPath")+"."), Priority: int32(integer(column, "priority")),
-			Cell: func(o *api.Unstructured, now time.Time) any { return customCell(kind, path.find(o.Object), now) },
+			Description: cmp.Or(text(column, "description"), "The value at "+text(column, "jsonPath")+"."),
+			Priority:    int32(integer(column, "priority")),
+			Cell: func(o *api.Unstructured, now time.Time) any {
+				return customCell(kind,
+					path.find(o.Object), now)
+			},
 		})
 	}
 	return columns, nil

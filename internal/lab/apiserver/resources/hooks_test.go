@@ -57,7 +57,8 @@ func TestPodStatusColumn(t *testing.T) {
 		`{"spec":{"containers":[{},{}]},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"state":{"terminated":{"reason":"Completed"}}},{"ready":true,"restartCount":2,"state":{"running":{}}}]}}`: {"Running", "1/2", "2"},
 	} {
 		o := parse(t, text)
-		got := [3]string{podStatus(o, time.Now()).(string), podReady(o, time.Now()).(string), podRestarts(o, time.Now()).(string)}
+		got := [3]string{podStatus(o, time.Now()).(string), podReady(o, time.Now()).(string),
+			podRestarts(o, time.Now()).(string)}
 		assert.Equal(t, want, got, text)
 	}
 }

@@ -184,12 +184,15 @@ func (r *labelRequirement) check() error {
 	var errs []string
 	if r.operator == ">" || r.operator == "<" {
 		if _, err := strconv.ParseInt(r.values[0], 10, 64); err != nil {
-			errs = append(errs, fmt.Sprintf("values[0]: Invalid value: %q: for 'Gt', 'Lt' operators, the value must be an integer", r.values[0]))
+			errs = append(errs,
+				fmt.Sprintf("values[0]: Invalid value: %q: for 'Gt', 'Lt' operators, the value must be an integer",
+					r.values[0]))
 		}
 	}
 	for i, value := range r.values {
 		if wrong := labelValue(value); len(wrong) > 0 {
-			errs = append(errs, fmt.Sprintf("values[%d][%s]: Invalid value: %q: %s", i, r.key, value, strings.Join(wrong, "; ")))
+			errs = append(errs, fmt.Sprintf("values[%d][%s]: Invalid value: %q: %s", i, r.key, value,
+				strings.Join(wrong, "; ")))
 		}
 	}
 	switch len(errs) {

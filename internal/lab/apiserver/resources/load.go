@@ -14,7 +14,8 @@ import (
 // load builds the types of the recorded definitions. Since types refer to each other, it creates
 // all of them before it fills in their fields.
 func load(data []byte) *Set {
-	s := &Set{definitions: map[string]*definition{}, types: map[string]*Type{}, kinds: map[api.GroupVersionKind]string{}}
+	s := &Set{definitions: map[string]*definition{}, types: map[string]*Type{},
+		kinds: map[api.GroupVersionKind]string{}}
 	for line := range bytes.Lines(data) {
 		d := &definition{}
 		if err := json.Unmarshal(line, d); err != nil {

@@ -173,8 +173,9 @@ func finalizerWarnings(o, old *api.Unstructured) []string {
 		case strings.Contains(finalizer, "."):
 			path = "including a path (/) "
 		}
-		warnings = append(warnings, fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name %sto avoid "+
-			"accidental conflicts with other finalizer writers", finalizer, path))
+		warnings = append(warnings,
+			fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name %sto avoid "+
+				"accidental conflicts with other finalizer writers", finalizer, path))
 	}
 	return warnings
 }
@@ -196,7 +197,8 @@ func (m *Errors) metadataStep(metadata, before tree) {
 	if has(before, "deletionTimestamp") {
 		m.noNewFinalizers(texts(metadata, "finalizers"), texts(before, "finalizers"))
 	}
-	for _, key := range []string{"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+	for _, key := range []string{"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds"} {
 		m.immutable("metadata."+key, metadata[key], before[key])
 	}
 }
@@ -210,6 +212,8 @@ func (m *Errors) noNewFinalizers(finalizers, before []string) {
 	}
 	if len(added) > 0 {
 		slices.Sort(added)
-		m.Forbidden("metadata.finalizers", fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))
+		m.Forbidden("metadata.finalizers",
+			fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v",
+				added))
 	}
 }

@@ -35,7 +35,8 @@ func pattern(what, regex string, examples ...string) string {
 	return what + " (" + shown + "regex used for validation is '" + regex + "')"
 }
 
-var subdomainSentence = pattern("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character", subdomainPattern, "example.com")
+var subdomainSentence = pattern("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "+
+	"characters, '-' or '.', and must start and end with an alphanumeric character", subdomainPattern, "example.com")
 
 // dnsSubdomain checks a lower-case DNS subdomain (RFC 1123): the names of most objects.
 func dnsSubdomain(name string) []string {
@@ -66,7 +67,8 @@ func labelSentence(name string) string {
 	if isSubdomain(name) {
 		return "must not contain dots"
 	}
-	return pattern("a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character", labelPattern, "my-name", "123-abc")
+	return pattern("a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must "+
+		"start and end with an alphanumeric character", labelPattern, "my-name", "123-abc")
 }
 
 // pathSegment checks an element of a URL path, such as the name of a role.
@@ -86,7 +88,8 @@ func pathSegment(name string) []string {
 // qualifiedName checks a key of a label or annotation, or a finalizer: "name" or
 // "example.com/name".
 func qualifiedName(name string) []string {
-	const alphabet = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+	const alphabet = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an " +
+		"alphanumeric character"
 	examples := []string{"MyName", "my.name", "123-abc"}
 	var wrong []string
 	domain, local, qualified := strings.Cut(name, "/")
@@ -94,7 +97,8 @@ func qualifiedName(name string) []string {
 	case !qualified:
 		local = name
 	case strings.Contains(local, "/"):
-		return []string{"a valid label key " + pattern(alphabet, qualifiedPattern, examples...) + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"}
+		return []string{"a valid label key " + pattern(alphabet, qualifiedPattern, examples...) +
+			" with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"}
 	case domain == "":
 		wrong = append(wrong, "prefix part must be non-empty")
 	default:
@@ -122,7 +126,10 @@ func labelValue(value string) []string {
 		wrong = append(wrong, tooLong(maxLabel, "bytes"))
 	}
 	if value != "" && !isQualifiedPart(value) {
-		wrong = append(wrong, pattern("a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character", labelValuePattern, "MyValue", "my_value", "12345"))
+		wrong = append(wrong,
+			pattern("a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "+
+				"and must start and end with an alphanumeric character", labelValuePattern, "MyValue", "my_value",
+				"12345"))
 	}
 	return wrong
 }

@@ -12,7 +12,8 @@ const nameLabel = "kubernetes.io/metadata.name"
 // explains phases and finalizers.
 func finalizeNamespace(d *Definition) {
 	d.Strategy.PrepareFinalize = keepStatus
-	d.Strategy.ValidateStatusUpdate, d.Strategy.ValidateFinalizeUpdate = validateNamespaceStatus, validateNamespaceFinalize
+	d.Strategy.ValidateStatusUpdate, d.Strategy.ValidateFinalizeUpdate = validateNamespaceStatus,
+		validateNamespaceFinalize
 }
 
 // labelNamespace sets the label by which selectors find a namespace by name.

@@ -52,8 +52,11 @@ func checkReferences(t *testing.T, value any, prefix string, known map[string]ma
 
 // Nothing in a user's schema may crash the server.
 func TestStrangeSchemas(t *testing.T) {
-	for _, text := range []string{`{"properties":5}`, `{"properties":{"a":5,"b":{"items":[1],"additionalProperties":true,"properties":[]}}}`, `{"type":5,"oneOf":{}}`, `{"type":"array","items":{}}`} {
-		d := &resources.Definition{Group: "x.y", Version: "v1", Kind: "K", Plural: "ks", Custom: true, Verbs: []string{"get"}}
+	for _, text := range []string{`{"properties":5}`,
+		`{"properties":{"a":5,"b":{"items":[1],"additionalProperties":true,"properties":[]}}}`, `{"type":5,"oneOf":{}}`,
+		`{"type":"array","items":{}}`} {
+		d := &resources.Definition{Group: "x.y", Version: "v1", Kind: "K", Plural: "ks", Custom: true,
+			Verbs: []string{"get"}}
 		d.Schema = decode(t, text)
 		version := resources.GroupVersion{Version: "v1", Definitions: []*resources.Definition{d}}
 		groups := []resources.Group{{Name: "x.y", Versions: []resources.GroupVersion{version}}}
@@ -97,7 +100,8 @@ func TestOpenAPIV3OfCustomResources(t *testing.T) {
 	object := d.Components.Schemas["com.example.stable.v1.CronTab"]
 	require.NotNil(t, object)
 	assert.Contains(t, d.Components.Schemas, "com.example.stable.v1.CronTabList")
-	assert.Equal(t, []any{map[string]any{"group": "stable.example.com", "version": "v1", "kind": "CronTab"}}, object["x-kubernetes-group-version-kind"])
+	assert.Equal(t, []any{map[string]any{"group": "stable.example.com", "version": "v1", "kind": "CronTab"}},
+		object["x-kubernetes-group-version-kind"])
 	properties := object["properties"].(map[string]any)
 	assert.Contains(t, properties["spec"].(map[string]any)["properties"], "list")
 	assert.Contains(t, properties, "metadata")
@@ -106,5 +110,6 @@ func TestOpenAPIV3OfCustomResources(t *testing.T) {
 	checkReferences(t, d.Paths, "#/components/schemas/", d.Components.Schemas)
 	data, ok = resources.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "stable.example.com", Version: "v2"})
 	require.True(t, ok)
-	assert.Equal(t, "object", read(t, data).Components.Schemas["com.example.stable.v2.CronTab"]["type"], "without a schema")
+	assert.Equal(t, "object", read(t, data).Components.Schemas["com.example.stable.v2.CronTab"]["type"],
+		"without a schema")
 }

@@ -97,7 +97,9 @@ func TestUnknownNumbersSurvive(t *testing.T) {
 	require.NoError(t, err)
 	data, err := json.Marshal(patched)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"spec":{"big":123456789012345678901234567890,"whole":9007199254740993,"half":0.5,"new":9007199254740993}}`, string(data))
+	assert.JSONEq(t,
+		`{"spec":{"big":123456789012345678901234567890,"whole":9007199254740993,"half":0.5,"new":9007199254740993}}`,
+		string(data))
 	assert.Contains(t, string(data), "123456789012345678901234567890")
 	assert.Contains(t, string(data), `"new":9007199254740993`)
 }

@@ -36,16 +36,20 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 		body []byte
 		is   string
 	}{
-		"nothing":               {nil, "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"},
-		"JSON":                  {[]byte("{}"), "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"},
-		"an unknown kind":       {body("v9", "Thing"), `no kind "Thing" is registered for version "v9"`},
-		"compressed":            {join([]byte("k8s\x00"), text(3, "gzip")), "content encoding inside the envelope is not supported"},
-		"cut in the envelope":   {body("v1", "Pod")[:7], "unexpected EOF"},
-		"cut in the type":       {join([]byte("k8s\x00"), msg(1, []byte{0x0a})), "unexpected EOF"},
-		"cut in the object":     {body("v1", "Pod", []byte{0x0a, 0x05}), "unexpected EOF"},
-		"cut in a map":          {body("v1", "ConfigMap", msg(2, []byte{0x0a})), "unexpected EOF"},
-		"cut in a time":         {body("v1", "Pod", msg(1, msg(8, []byte{0x08}))), "unexpected EOF"},
-		"invalid embedded JSON": {body("v1", "Pod", msg(1, msg(17, msg(7, text(1, "{"))))), "unexpected end of JSON input"},
+		"nothing": {nil,
+			"provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"},
+		"JSON": {[]byte("{}"),
+			"provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"},
+		"an unknown kind": {body("v9", "Thing"), `no kind "Thing" is registered for version "v9"`},
+		"compressed": {join([]byte("k8s\x00"), text(3, "gzip")),
+			"content encoding inside the envelope is not supported"},
+		"cut in the envelope": {body("v1", "Pod")[:7], "unexpected EOF"},
+		"cut in the type":     {join([]byte("k8s\x00"), msg(1, []byte{0x0a})), "unexpected EOF"},
+		"cut in the object":   {body("v1", "Pod", []byte{0x0a, 0x05}), "unexpected EOF"},
+		"cut in a map":        {body("v1", "ConfigMap", msg(2, []byte{0x0a})), "unexpected EOF"},
+		"cut in a time":       {body("v1", "Pod", msg(1, msg(8, []byte{0x08}))), "unexpected EOF"},
+		"invalid embedded JSON": {body("v1", "Pod", msg(1, msg(17, msg(7, text(1, "{"))))),
+			"unexpected end of JSON input"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := resources.DecodeProtobuf(row.body)

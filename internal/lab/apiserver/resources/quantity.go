@@ -12,7 +12,8 @@ import (
 
 // The error messages of kube-apiserver.
 var (
-	errQuantityFormat = errors.New("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
+	errQuantityFormat = errors.New("quantities must match the regular expression " +
+		"'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
 	errQuantitySuffix = errors.New("unable to parse quantity's suffix")
 )
 

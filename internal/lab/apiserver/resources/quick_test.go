@@ -14,23 +14,33 @@ import (
 func anyValue(depth int) *rapid.Generator[any] {
 	leaves := []*rapid.Generator[any]{
 		rapid.Just[any](nil), rapid.Map(rapid.Bool(), toAny), rapid.Map(rapid.Int64Range(-3, 70000), toAny),
-		rapid.Map(rapid.SampledFrom([]string{"", "a", "Always", "ClusterIP", "LoadBalancer", "None", "1Gi", "-5m", "%", "2026-01-01T00:00:00Z"}), toAny),
+		rapid.Map(rapid.SampledFrom([]string{"", "a", "Always", "ClusterIP", "LoadBalancer", "None", "1Gi", "-5m", "%",
+			"2026-01-01T00:00:00Z"}), toAny),
 	}
 	if depth == 0 {
 		return rapid.OneOf(leaves...)
 	}
 	keys := rapid.SampledFrom([]string{
-		"name", "namespace", "labels", "annotations", "finalizers", "ownerReferences", "kind", "type", "uid", "controller",
-		"containers", "initContainers", "image", "ports", "port", "env", "volumeMounts", "volumes", "resources", "limits",
-		"requests", "cpu", "storage", "template", "metadata", "spec", "status", "selector", "matchLabels", "matchExpressions",
-		"key", "operator", "values", "conditions", "containerStatuses", "state", "lastState", "terminated", "waiting", "running",
-		"versions", "names", "schema", "openAPIV3Schema", "webhooks", "rules", "verbs", "subjects", "roleRef", "clusterIPs",
-		"strategy", "rollingUpdate", "maxSurge", "tolerations", "involvedObject", "data", "hard", "used", "podIPs", "loadBalancer", "ingress",
-		"accessModes", "min", "max", "default", "additionalPrinterColumns", "jsonPath", "subresources", "scale", "storage",
+		"name", "namespace", "labels", "annotations", "finalizers", "ownerReferences", "kind", "type", "uid",
+		"controller",
+		"containers", "initContainers", "image", "ports", "port", "env", "volumeMounts", "volumes", "resources",
+		"limits",
+		"requests", "cpu", "storage", "template", "metadata", "spec", "status", "selector", "matchLabels",
+		"matchExpressions",
+		"key", "operator", "values", "conditions", "containerStatuses", "state", "lastState", "terminated", "waiting",
+		"running",
+		"versions", "names", "schema", "openAPIV3Schema", "webhooks", "rules", "verbs", "subjects", "roleRef",
+		"clusterIPs",
+		"strategy", "rollingUpdate", "maxSurge", "tolerations", "involvedObject", "data", "hard", "used", "podIPs",
+		"loadBalancer", "ingress",
+		"accessModes", "min", "max", "default", "additionalPrinterColumns", "jsonPath", "subresources", "scale",
+		"storage",
 	})
 	return rapid.OneOf(append(leaves,
-		rapid.Map(rapid.SliceOfN(rapid.Deferred(func() *rapid.Generator[any] { return anyValue(depth - 1) }), 0, 3), toAny),
-		rapid.Map(rapid.MapOfN(keys, rapid.Deferred(func() *rapid.Generator[any] { return anyValue(depth - 1) }), 0, 6), toAny),
+		rapid.Map(rapid.SliceOfN(rapid.Deferred(func() *rapid.Generator[any] { return anyValue(depth - 1) }), 0,
+			3), toAny),
+		rapid.Map(rapid.MapOfN(keys, rapid.Deferred(func() *rapid.Generator[any] { return anyValue(depth - 1) }), 0,
+			6), toAny),
 	)...)
 }
 
@@ -39,7 +49,8 @@ func toAny[T any](v T) any { return v }
 func anyObject() *rapid.Generator[*api.Unstructured] {
 	return rapid.Custom(func(t *rapid.T) *api.Unstructured {
 		o := &api.Unstructured{Object: map[string]any{}}
-		for _, key := range []string{"metadata", "spec", "status", "data", "webhooks", "rules", "subjects", "roleRef", "type", "involvedObject"} {
+		for _, key := range []string{"metadata", "spec", "status", "data", "webhooks", "rules", "subjects", "roleRef",
+			"type", "involvedObject"} {
 			if value := anyValue(5).Draw(t, key); value != nil {
 				o.Object[key] = value
 			}
@@ -64,7 +75,8 @@ func TestQuickHooksTakeAnything(t *testing.T) {
 			hooks.Default(old)
 		}
 		before := old.DeepCopy()
-		for _, prepare := range []func(o, old *api.Unstructured){hooks.PrepareUpdate, hooks.PrepareStatus, hooks.PrepareFinalize} {
+		for _, prepare := range []func(o, old *api.Unstructured){hooks.PrepareUpdate, hooks.PrepareStatus,
+			hooks.PrepareFinalize} {
 			if prepare != nil {
 				prepare(o.DeepCopy(), old)
 			}

@@ -294,7 +294,8 @@ func TestTablesAreAsRecorded(t *testing.T) {
 						last = step.Answer
 					}
 				}
-				got := tableOf(t, d, stored(t, d, last), TableOptions{Include: IncludeNone, Now: c.Now, ResourceVersion: "1"})
+				got := tableOf(t, d, stored(t, d, last),
+					TableOptions{Include: IncludeNone, Now: c.Now, ResourceVersion: "1"})
 				assertColumns(t, c.Table, got)
 				simpler := simplerColumns[file.Resource]
 				assert.Equal(t, cellsOf(t, c.Table, simpler), cellsOf(t, got, simpler))

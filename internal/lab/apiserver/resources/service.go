@@ -62,7 +62,8 @@ func (a *allocator) allocate(spec tree) {
 
 // families sets the IP families. A headless service without a selector has both.
 func families(spec tree) {
-	if text(spec, "clusterIP") == "None" && len(child(spec, "selector")) == 0 && text(spec, "ipFamilyPolicy") == "" && !has(spec, "ipFamilies") {
+	if text(spec, "clusterIP") == "None" && len(child(spec, "selector")) == 0 && text(spec, "ipFamilyPolicy") == "" &&
+		!has(spec, "ipFamilies") {
 		spec["ipFamilies"], spec["ipFamilyPolicy"] = []any{"IPv4", "IPv6"}, "RequireDualStack"
 		return
 	}

@@ -55,7 +55,8 @@ func TestWhatALibraryFindsInASchema(t *testing.T) {
 	}
 	narrowed := mistakes(t, `{"allOf":[{"properties":{"p":{"minimum":3}}}]}`, decode(t, `{"p":1}`), nil)
 	require.Len(t, narrowed, 1)
-	assert.Equal(t, "p in body should be greater than or equal to 3", narrowed[0].Detail, "allOf: what is wrong in a part")
+	assert.Equal(t, "p in body should be greater than or equal to 3", narrowed[0].Detail,
+		"allOf: what is wrong in a part")
 	unsupported := `{"properties":{"p":{"type":"string","format":"time"}}}`
 	assert.Empty(t, mistakes(t, unsupported, decode(t, `{"p":"noon"}`), nil), "kube-apiserver ignores such a format")
 }

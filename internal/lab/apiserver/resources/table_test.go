@@ -36,7 +36,8 @@ func TestAgesAreWrittenAsRecorded(t *testing.T) {
 // The stored objects of a resource are found even if no version is served.
 func TestAResourceThatIsNotServedIsStored(t *testing.T) {
 	crd := &api.Unstructured{}
-	require.NoError(t, crd.UnmarshalJSON([]byte(`{"metadata":{"name":"crontabs.stable.example.com"},"spec":{"group":"stable.example.com",
+	require.NoError(t,
+		crd.UnmarshalJSON([]byte(`{"metadata":{"name":"crontabs.stable.example.com"},"spec":{"group":"stable.example.com",
 		"scope":"Namespaced","names":{"plural":"crontabs","kind":"CronTab"},"versions":[
 		{"name":"v1alpha1","served":false,"storage":false},{"name":"v1","served":false,"storage":true}]}}`)))
 	d, err := StoredAs(crd)
@@ -61,10 +62,13 @@ func TestJSONPath(t *testing.T) {
 	root := parse(t, jsonPathDocument).Object
 	for text, want := range map[string]string{
 		".a.b[-4]": `null`,
-		".a.b[0]":  `[1]`, ".a.b[-1].c": `["d"]`, ".a.b[7]": `null`, ".a.b[*]": `[1,2,{"c":"d"}]`, ".a['e.f']": `[7]`, `.a.e\.f`: `[7]`,
-		`.a["g h"]`: `[8]`, ".a.*": `[[1,2,{"c":"d"}],7,8]`, ".x.y": `null`, ".a.b.c": `null`, ".null": `[null]`, ".": "[" + jsonPathDocument + "]",
+		".a.b[0]":  `[1]`, ".a.b[-1].c": `["d"]`, ".a.b[7]": `null`, ".a.b[*]": `[1,2,{"c":"d"}]`, ".a['e.f']": `[7]`,
+		`.a.e\.f`:   `[7]`,
+		`.a["g h"]`: `[8]`, ".a.*": `[[1,2,{"c":"d"}],7,8]`, ".x.y": `null`, ".a.b.c": `null`, ".null": `[null]`,
+		".":                                "[" + jsonPathDocument + "]",
 		`.list[?(@.type=="Ready")].status`: `["True"]`, `.list[?(@.n==1)].type`: `["Ready"]`,
-		`.list[?(@.n==2.5)].type`: `["Other"]`, `.list[?(@.ok)].type`: `["Ready"]`, `.list[?(@.ok==true)].type`: `["Ready"]`, `.list[?(@.ok==false)].type`: `null`,
+		`.list[?(@.n==2.5)].type`: `["Other"]`, `.list[?(@.ok)].type`: `["Ready"]`,
+		`.list[?(@.ok==true)].type`: `["Ready"]`, `.list[?(@.ok==false)].type`: `null`,
 	} {
 		path, err := parseJSONPath(text)
 		require.NoError(t, err, text)
@@ -82,7 +86,8 @@ func TestJSONPath(t *testing.T) {
 
 // No path makes the parser or the search panic.
 func FuzzJSONPath(f *testing.F) {
-	for _, seed := range []string{".a.b[0]", `.list[?(@.type=="Ready")].status`, ".a.*", `.a\.`, ".a['x']", ".a[?(@)]", "[?(@.a!=1)]"} {
+	for _, seed := range []string{".a.b[0]", `.list[?(@.type=="Ready")].status`, ".a.*", `.a\.`, ".a['x']", ".a[?(@)]",
+		"[?(@.a!=1)]"} {
 		f.Add(seed)
 	}
 	var root map[string]any

@@ -62,7 +62,8 @@ func TestGuardDecidesInTheInstantOfTheWrite(t *testing.T) {
 func TestGuardThatPanics(t *testing.T) {
 	c := New(Config{}).Collection(configMaps)
 	assert.Panics(t, func() {
-		_, _ = c.Create(draft(Key{"default", "a"}, "1"), func(func(string, Key) (*Object, bool)) error { panic("oops") })
+		_, _ = c.Create(draft(Key{"default", "a"}, "1"),
+			func(func(string, Key) (*Object, bool)) error { panic("oops") })
 	})
 	create(t, c, Key{"default", "a"}, "1")
 }

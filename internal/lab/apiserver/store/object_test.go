@@ -15,7 +15,8 @@ import (
 func TestObjectIsEncodedWithItsMetadataFirst(t *testing.T) {
 	c := New(Config{}).Collection(configMaps)
 	o, err := c.Create(Draft{
-		Object: document(t, `{"kind":"ConfigMap","apiVersion":"v1","binaryData":{},"data":{"b":"<1>","a":"\"ü\""},"metadata":{
+		Object: document(t,
+			`{"kind":"ConfigMap","apiVersion":"v1","binaryData":{},"data":{"b":"<1>","a":"\"ü\""},"metadata":{
 			"uid":"u1","resourceVersion":"77","name":"a","namespace":"default","labels":{"app":"x"},"deletionTimestamp":"2026-01-01T00:00:00Z",
 			"ownerReferences":[{"uid":"u2","kind":"Pod"},{"kind":"no uid"},"nonsense"]}}`),
 		Fields: map[string]string{"status.phase": "Running"},
@@ -27,7 +28,8 @@ func TestObjectIsEncodedWithItsMetadataFirst(t *testing.T) {
 	body := `{"metadata":` + metadata + `,"binaryData":{},"data":{"a":"\"ü\"","b":"\u003c1\u003e"}}`
 	assert.Equal(t, body, string(o.Body()))
 	assert.Equal(t, metadata, string(o.Metadata()))
-	assert.Equal(t, `x{"kind":"ConfigMap","apiVersion":"v1",`+body[1:], string(o.AppendJSON([]byte("x"), "v1", "ConfigMap")))
+	assert.Equal(t, `x{"kind":"ConfigMap","apiVersion":"v1",`+body[1:],
+		string(o.AppendJSON([]byte("x"), "v1", "ConfigMap")))
 
 	assert.Equal(t, Key{"default", "a"}, o.Key)
 	assert.Equal(t, "u1", o.UID)
@@ -59,9 +61,11 @@ func TestWriterKeepsItsDraft(t *testing.T) {
 // A stored tree decodes to the same tree.
 func TestStoredTreesComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		data := rapid.MapOf(rapid.String(), rapid.OneOf(rapid.String().AsAny(), rapid.Int64().AsAny(), rapid.Bool().AsAny())).Draw(t, "data")
+		data := rapid.MapOf(rapid.String(), rapid.OneOf(rapid.String().AsAny(), rapid.Int64().AsAny(), rapid.Bool().
+			AsAny())).Draw(t, "data")
 		labels := rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "labels")
-		tree := map[string]any{"metadata": map[string]any{"name": rapid.StringN(1, 20, 40).Draw(t, "name"), "labels": anyMap(labels)}, "data": data}
+		tree := map[string]any{"metadata": map[string]any{"name": rapid.StringN(1, 20, 40).Draw(t, "name"),
+			"labels": anyMap(labels)}, "data": data}
 		s := New(Config{})
 		o, err := s.Collection(configMaps).Create(Draft{Object: &api.Unstructured{Object: tree}}, nil)
 		require.NoError(t, err)
@@ -94,7 +98,8 @@ func TestPreviewStoresNothing(t *testing.T) {
 	} {
 		object := Preview(draft, version)
 		assert.Equal(t, want, string(object.Body()))
-		assert.JSONEq(t, string(object.Metadata()), string(object.Body()[len(`{"metadata":`):len(object.Metadata())+len(`{"metadata":`)]))
+		assert.JSONEq(t, string(object.Metadata()),
+			string(object.Body()[len(`{"metadata":`):len(object.Metadata())+len(`{"metadata":`)]))
 		assert.Equal(t, byte('}'), object.Metadata()[len(object.Metadata())-1])
 		assert.Equal(t, version, object.Version)
 	}

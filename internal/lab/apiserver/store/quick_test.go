@@ -36,7 +36,8 @@ func (e modelEvent) String() string {
 var prefixes = []string{"/registry/configmaps", "/registry/secrets"}
 
 func newModel(window int) *model {
-	m := &model{version: 1, window: window, states: map[string]map[uint64]map[Key]string{}, events: map[string][]modelEvent{}, oldest: map[string]uint64{}}
+	m := &model{version: 1, window: window, states: map[string]map[uint64]map[Key]string{},
+		events: map[string][]modelEvent{}, oldest: map[string]uint64{}}
 	for _, p := range prefixes {
 		m.states[p] = map[uint64]map[Key]string{1: {}}
 	}

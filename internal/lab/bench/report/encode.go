@@ -36,7 +36,8 @@ func JSON(w io.Writer, where Machine, results []*bench.Result) error {
 			document.Results[i].Parameters[flagName(parameter.Name)] = parameter.Value
 		}
 		if hasLatency(r) {
-			latency := map[string]any{"unit": "ns", "count": r.Latency.Count(), "min": r.Latency.Min(), "mean": r.Latency.Mean()}
+			latency := map[string]any{"unit": "ns", "count": r.Latency.Count(), "min": r.Latency.Min(),
+				"mean": r.Latency.Mean()}
 			for _, p := range Percentiles {
 				latency[p.Name] = r.Latency.Quantile(p.Q)
 			}

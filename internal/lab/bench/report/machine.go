@@ -45,7 +45,8 @@ func ThisMachine() Machine {
 	if built.Modified {
 		m.Commit += " with changes"
 	}
-	if kib, err := strconv.ParseUint(strings.TrimSuffix(field("/proc/meminfo", "MemTotal"), " kB"), 10, 64); err == nil {
+	if kib, err := strconv.ParseUint(strings.TrimSuffix(field("/proc/meminfo", "MemTotal"), " kB"), 10,
+		64); err == nil {
 		m.Memory = kib << 10
 	}
 	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {

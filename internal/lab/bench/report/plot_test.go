@@ -48,7 +48,8 @@ func TestAPictureShowsNumbersWithUnits(t *testing.T) {
 	picture.Add("textbook", Point{X: 4, Y: math.NaN()})
 	found := texts(t, picture)
 	for _, want := range []string{
-		"Keys processed", "Medians of <five> rounds.", "workers", "keys", "fast", "textbook", "one", "four", "2.5 M/s", "0/s",
+		"Keys processed", "Medians of <five> rounds.", "workers", "keys", "fast", "textbook", "one", "four",
+		"2.5 M/s", "0/s",
 	} {
 		assert.Contains(t, found, want)
 	}

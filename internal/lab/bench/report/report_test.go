@@ -42,7 +42,8 @@ func result(subject, handlers string, perEvent float64) *bench.Result {
 	}
 	return &bench.Result{
 		Bench: "dispatch", Subject: subject,
-		Parameters: []bench.Parameter{{Name: "handlers", Value: handlers}, {Name: "handler cost", Value: "0s"}, {Name: "distribution", Value: "uniform"}},
+		Parameters: []bench.Parameter{{Name: "handlers", Value: handlers}, {Name: "handler cost", Value: "0s"},
+			{Name: "distribution", Value: "uniform"}},
 		Figures: []bench.Figure{
 			{Name: "events", Unit: bench.PerSecond, Value: 1e9 / perEvent, Better: bench.Higher},
 			{Name: "time per event", Unit: bench.Nanoseconds, Value: perEvent, Better: bench.Lower},
@@ -50,7 +51,8 @@ func result(subject, handlers string, perEvent float64) *bench.Result {
 			{Name: "peak memory", Unit: bench.Bytes, Value: 12_912_345, Better: bench.Lower},
 		},
 		Latency: latency,
-		Proof:   []string{"1000 events arrived at each of " + handlers + " handlers, each of them once, and afterwards the store held what the events had led to", "in order"},
+		Proof: []string{"1000 events arrived at each of " + handlers +
+			" handlers, each of them once, and afterwards the store held what the events had led to", "in order"},
 	}
 }
 
@@ -67,8 +69,10 @@ func bare() *bench.Result {
 // Programs get the numbers as measured: those of the files are not rounded.
 func TestGolden(t *testing.T) {
 	two := []*bench.Result{result("batching", "4", 412.5), result("coalescing", "4", 388.125)}
-	sweep := []*bench.Result{result("batching", "1", 100), result("batching", "2", 170.5), result("batching", "64", 9912.3)}
-	both := []*bench.Result{result("batching", "1", 100), result("channels", "1", 1000), result("batching", "2", 170), result("channels", "2", 2000), bare()}
+	sweep := []*bench.Result{result("batching", "1", 100), result("batching", "2", 170.5),
+		result("batching", "64", 9912.3)}
+	both := []*bench.Result{result("batching", "1", 100), result("channels", "1", 1000), result("batching", "2", 170),
+		result("channels", "2", 2000), bare()}
 	for name, write := range map[string]func(io.Writer) error{
 		"table-two.txt":     func(w io.Writer) error { return Table(w, somewhere, "", single(two...)) },
 		"sweep.txt":         func(w io.Writer) error { return Table(w, somewhere, "handlers", single(sweep...)) },
@@ -129,9 +133,11 @@ func TestHuman(t *testing.T) {
 		{4_200_000, bench.PerSecond, "4.2 M/s"}, {65, bench.PerSecond, "65/s"}, {999_600, bench.PerSecond, "1 M/s"},
 		{310, bench.Nanoseconds, "310 ns"}, {999.7, bench.Nanoseconds, "1 µs"}, {0.4, bench.Nanoseconds, "0.4 ns"},
 		{1_234_567, bench.Nanoseconds, "1.23 ms"}, {62e9, bench.Nanoseconds, "62 s"}, {0, bench.Nanoseconds, "0 ns"},
-		{97, bench.Bytes, "97 B"}, {12_912_345, bench.Bytes, "12.3 MiB"}, {1 << 30, bench.Bytes, "1 GiB"}, {1023, bench.Bytes, "1020 B"},
+		{97, bench.Bytes, "97 B"}, {12_912_345, bench.Bytes, "12.3 MiB"}, {1 << 30, bench.Bytes, "1 GiB"},
+		{1023, bench.Bytes, "1020 B"},
 		{0.34, bench.Seconds, "340 ms"}, {8.123, bench.Seconds, "8.12 s"}, {0, bench.Seconds, "0 s"},
-		{0, bench.Count, "0"}, {36, bench.Count, "36"}, {100_000, bench.Count, "100 k"}, {0.012345, bench.Count, "0.0123"},
+		{0, bench.Count, "0"}, {36, bench.Count, "36"}, {100_000, bench.Count, "100 k"},
+		{0.012345, bench.Count, "0.0123"},
 		{0.25, "×", "0.25 ×"}, {1.5, "", "1.5"}, {-310, bench.Nanoseconds, "-310 ns"},
 		{math.NaN(), bench.Bytes, "–"}, {math.Inf(1), bench.Bytes, "–"},
 	} {

@@ -202,9 +202,12 @@ func stallDoesNotStopEvents(t *testing.T) {
 			return key, shutdown
 		}
 	}), nil)
-	assert.GreaterOrEqual(t, during, 45, "events are added while the queue stands still: a producer never waits for the queue")
-	within(t, 490*time.Millisecond, result.Latency.Max(), "the first event of a stall of half a second waits for nearly all of it")
-	within(t, 390*time.Millisecond, result.Latency.Quantile(0.9), "half of all events are due during the stall, and each has its own latency: the 90th percentile is high")
+	assert.GreaterOrEqual(t, during, 45,
+		"events are added while the queue stands still: a producer never waits for the queue")
+	within(t, 490*time.Millisecond, result.Latency.Max(),
+		"the first event of a stall of half a second waits for nearly all of it")
+	within(t, 390*time.Millisecond, result.Latency.Quantile(0.9),
+		"half of all events are due during the stall, and each has its own latency: the 90th percentile is high")
 }
 
 // Add blocks for half a second, so the producer is late with the events after it.
@@ -223,7 +226,8 @@ func lateProducerHidesNothing(t *testing.T) {
 	}), nil)
 	assert.Equal(t, 100, int(result.Latency.Count()), "an event that is late is added at once, and none is left out")
 	within(t, 500*time.Millisecond, result.Latency.Max(), "the event whose Add took half a second has that latency")
-	within(t, 400*time.Millisecond, result.Latency.Quantile(0.9), "a latency begins when the event was due: a late producer does not hide the delay")
+	within(t, 400*time.Millisecond, result.Latency.Quantile(0.9),
+		"a latency begins when the event was due: a late producer does not hide the delay")
 }
 
 // A worker has the key before Add returns.
@@ -234,19 +238,23 @@ func dueBeforeKey(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}), nil)
-	require.NoError(t, err, "the due time is in the key's state before Add: a worker may get the key before Add returns")
+	require.NoError(t, err,
+		"the due time is in the key's state before Add: a worker may get the key before Add returns")
 	assert.Equal(t, 100, int(result.Latency.Count()), "each event has a latency")
 }
 
 // One key, an event every 10 ms, and a worker that needs 97 ms.
 func oldestEventCounts(t *testing.T) {
 	result := run(t, textbook(nil), func(c *QueueConfig) { c.Keys, c.HandlerCost = 1, 97*time.Millisecond })
-	assert.Greater(t, result.Latency.Quantile(0.5), 180*time.Millisecond, "ten events are merged while a worker is busy for 97 ms, and 97 ms later they are done; the latency is that of the oldest")
+	assert.Greater(t, result.Latency.Quantile(0.5), 180*time.Millisecond,
+		"ten events are merged while a worker is busy for 97 ms, and 97 ms later they are done; the latency is "+
+			"that of the oldest")
 }
 
 func latencyEndsWithTheWork(t *testing.T) {
 	result := run(t, textbook(nil), func(c *QueueConfig) { c.HandlerCost = 5 * time.Millisecond })
-	assert.Equal(t, 100, int(result.Latency.Count()), "each of the 100 events of the phase with a steady rate has a latency, and no other event")
+	assert.Equal(t, 100, int(result.Latency.Count()),
+		"each of the 100 events of the phase with a steady rate has a latency, and no other event")
 	within(t, 5*time.Millisecond, result.Latency.Quantile(0.5), "the latency of an event includes the work on its key")
 }
 
@@ -255,8 +263,10 @@ func eventDuringTheWork(t *testing.T) {
 	result := run(t, textbook(nil), func(c *QueueConfig) {
 		c.Keys, c.HandlerCost, c.Rate, c.Duration = 1, 15*time.Millisecond, 100, 20*time.Millisecond
 	})
-	assert.Equal(t, 2, int(result.Latency.Count()), "an event that comes during the work needs another pass, and has a latency of its own")
-	within(t, 20*time.Millisecond, result.Latency.Max(), "the second event is due at 10 ms, and the second pass ends at 30 ms")
+	assert.Equal(t, 2, int(result.Latency.Count()),
+		"an event that comes during the work needs another pass, and has a latency of its own")
+	within(t, 20*time.Millisecond, result.Latency.Max(),
+		"the second event is due at 10 ms, and the second pass ends at 30 ms")
 }
 
 func everyKeyIsGivenBack(t *testing.T) {
@@ -288,22 +298,30 @@ func everyKeyIsGivenBack(t *testing.T) {
 
 // A key takes 10 s, and the guard ends a run without progress after a minute.
 func slowWorkers(t *testing.T) {
-	_, err := measured(t, textbook(nil), func(c *QueueConfig) { c.Keys, c.HandlerCost, c.Rate, c.Duration = 5, 10*time.Second, 1, 90*time.Second })
-	assert.NoError(t, err, "slow workers lose nothing: the guard must hear of each batch, by Moved, or it shuts the queue down")
+	_, err := measured(t, textbook(nil), func(c *QueueConfig) {
+		c.Keys, c.HandlerCost, c.Rate, c.Duration = 5,
+			10*time.Second, 1, 90*time.Second
+	})
+	assert.NoError(t, err,
+		"slow workers lose nothing: the guard must hear of each batch, by Moved, or it shuts the queue down")
 }
 
 func setupIsNotTimed(t *testing.T) {
 	s := textbook(nil)
 	s.setup = 10 * time.Second
 	result := run(t, s, nil)
-	assert.InEpsilon(t, 1000, figure(t, result, "processed"), 0.05, "an Add takes 1 ms, so 1000 keys a second are processed; the 10 s in which the queue was made are not part of the work")
-	assert.Less(t, result.Latency.Max(), time.Second, "the events are due from the start of the phase on, and that is after the queue was made")
+	assert.InEpsilon(t, 1000, figure(t, result, "processed"), 0.05,
+		"an Add takes 1 ms, so 1000 keys a second are processed; the 10 s in which the queue was made are not "+
+			"part of the work")
+	assert.Less(t, result.Latency.Max(), time.Second,
+		"the events are due from the start of the phase on, and that is after the queue was made")
 }
 
 // A key needs twice as long to be handled as to be added.
 func backlogIsPart(t *testing.T) {
 	result := run(t, textbook(nil), func(c *QueueConfig) { c.HandlerCost = 2 * time.Millisecond })
-	assert.InEpsilon(t, 500, figure(t, result, "processed"), 0.05, "one worker that needs 2 ms processes 500 keys a second, however fast they are added")
+	assert.InEpsilon(t, 500, figure(t, result, "processed"), 0.05,
+		"one worker that needs 2 ms processes 500 keys a second, however fast they are added")
 }
 
 func rateOfTheCaller(t *testing.T) {
@@ -319,7 +337,8 @@ func mistake(t *testing.T, want string, s QueueSubject, change func(c *QueueConf
 	t.Helper()
 	_, err := measured(t, s, change)
 	var proof *bench.ProofError
-	require.ErrorAs(t, err, &proof, "the queue made a mistake, so the run must end with a *bench.ProofError and without figures")
+	require.ErrorAs(t, err, &proof,
+		"the queue made a mistake, so the run must end with a *bench.ProofError and without figures")
 	assert.Contains(t, proof.What, want, "the error says which mistake it was")
 }
 
@@ -343,7 +362,8 @@ func lostKey(t *testing.T) {
 				q.Queue.Add(key)
 			}
 		}
-	}), func(c *QueueConfig) { c.Keys, c.HandlerCost = 200, 8*time.Millisecond }) // a worker that costs more is asked less often whether it is done
+		// a worker that costs more is asked less often whether it is done
+	}), func(c *QueueConfig) { c.Keys, c.HandlerCost = 200, 8*time.Millisecond })
 }
 
 // The queue forgets that a key was added while a worker held it. The key itself was handed out.
@@ -420,6 +440,10 @@ func inventedKey(t *testing.T) {
 }
 
 func mergedKeys(t *testing.T) {
-	result := run(t, textbook(nil), func(c *QueueConfig) { c.Keys, c.HandlerCost, c.Producers = 2, 20*time.Millisecond, 2 })
-	assert.Less(t, figure(t, result, "processed"), figure(t, result, "added")/5, "a queue merges keys, so fewer are processed than added")
+	result := run(t, textbook(nil), func(c *QueueConfig) {
+		c.Keys, c.HandlerCost, c.Producers = 2,
+			20*time.Millisecond, 2
+	})
+	assert.Less(t, figure(t, result, "processed"), figure(t, result, "added")/5,
+		"a queue merges keys, so fewer are processed than added")
 }

@@ -80,7 +80,8 @@ func dispatchScenario(name string, subject DispatchSubject, handlers int) bench.
 func idle(ctx context.Context, subject DispatchSubject, effort bench.Effort) (bench.Outcome, error) {
 	cfg := DispatchConfig{Handlers: 1, Objects: effort.Of(10_000, 2_500)}
 	began, called := time.Now(), make(chan time.Duration, 1)
-	w, err := newWorld(subject.New(Heads), subject.Merges(), cfg, 1, func(w *witness) { w.observe = func() { called <- time.Since(began) } })
+	w, err := newWorld(subject.New(Heads), subject.Merges(), cfg, 1,
+		func(w *witness) { w.observe = func() { called <- time.Since(began) } })
 	if err != nil {
 		return bench.Outcome{}, err
 	}
@@ -117,9 +118,10 @@ func stalledScenario(name string, subject DispatchSubject) bench.Scenario {
 		hang := make(chan struct{})
 		release := sync.OnceFunc(func() { close(hang) })
 		work := func() { <-hang }
-		w, err := newWorld(subject.New(Pods), subject.Merges(), DispatchConfig{Handlers: 2, Objects: 1}, watchBuffer, func(handler *witness) {
-			handler.work, work = work, nil // the first handler's
-		})
+		w, err := newWorld(subject.New(Pods), subject.Merges(), DispatchConfig{Handlers: 2, Objects: 1}, watchBuffer,
+			func(handler *witness) {
+				handler.work, work = work, nil // the first handler's
+			})
 		if err != nil {
 			return bench.Outcome{}, err
 		}

@@ -18,7 +18,8 @@ import (
 func guardIsClosed(t *testing.T) {
 	before := queuetest.Goroutines()
 	run(t, textbook(nil), nil)
-	assert.Equal(t, before, queuetest.Goroutines(), "no goroutine is left when the run has ended: the guard of each phase is closed")
+	assert.Equal(t, before, queuetest.Goroutines(),
+		"no goroutine is left when the run has ended: the guard of each phase is closed")
 }
 
 // After Ctrl-C the backlog costs nothing.
@@ -26,10 +27,12 @@ func cancelledRun(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	began := time.Now()
-	_, err := RunQueue(ctx, textbook(nil), &QueueConfig{Producers: 2, Workers: 1, Keys: 10_000, HandlerCost: 500 * time.Millisecond,
-		Load: bench.Load{Distribution: bench.Uniform, Duration: 2 * time.Second, Rate: 100}}, nil)
+	_, err := RunQueue(ctx, textbook(nil), &QueueConfig{Producers: 2, Workers: 1, Keys: 10_000,
+		HandlerCost: 500 * time.Millisecond,
+		Load:        bench.Load{Distribution: bench.Uniform, Duration: 2 * time.Second, Rate: 100}}, nil)
 	assert.ErrorIs(t, err, context.DeadlineExceeded, "a run that was cancelled has no result, and says why")
-	assert.Less(t, time.Since(began), 5*time.Second, "a worker spends no more cost after the cancellation: the backlog goes at once")
+	assert.Less(t, time.Since(began), 5*time.Second,
+		"a worker spends no more cost after the cancellation: the backlog goes at once")
 }
 
 func cancelledProducer(t *testing.T) {

@@ -80,7 +80,8 @@ var queueMistakes = map[string][]func(q *changed, now func() bool){
 func TestMistakesAreNoticed(t *testing.T) {
 	for noticed, mistakes := range queueMistakes {
 		for i, mistake := range mistakes {
-			broken := &subject{QueueSubject: FastQueue(), phase: paced, change: func(q *changed) { mistake(q, every(55)) }}
+			broken := &subject{QueueSubject: FastQueue(), phase: paced,
+				change: func(q *changed) { mistake(q, every(55)) }}
 			for _, scenario := range QueueScenarios(broken) {
 				if !slices.Contains(strings.Fields(noticed), scenario.Name) {
 					continue

@@ -340,7 +340,8 @@ func (c *content[T]) getReader(store Store[T], picker *bench.Picker) reader {
 			at := picker.Next()
 			obj, exists := store.Get(c.keys[at])
 			if !exists || int(c.gear.Number(obj))%len(c.pods) != at {
-				return 0, &bench.ProofError{What: "the object that a reader found under its key", Want: c.keys[at], Got: exists}
+				return 0, &bench.ProofError{What: "the object that a reader found under its key", Want: c.keys[at],
+					Got: exists}
 			}
 		}
 		return many, nil

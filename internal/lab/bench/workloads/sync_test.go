@@ -36,7 +36,8 @@ func TestGenerator(t *testing.T) {
 	generate(SyncConfig{Objects: 1000, Seed: 1}, func(text []byte, head *api.ObjectMeta) {
 		var pod api.PartialObjectMetadata
 		require.NoError(t, json.Unmarshal(text, &pod))
-		assert.Contains(t, string(text), `"f:podIPs":{".":{},"k:{\"ip\":\"`+pod.Annotations["cni.projectcalico.org/podIP"][:7])
+		assert.Contains(t, string(text),
+			`"f:podIPs":{".":{},"k:{\"ip\":\"`+pod.Annotations["cni.projectcalico.org/podIP"][:7])
 		assert.NotContains(t, string(text), "%!")
 		pod.ManagedFields = api.ManagedFields{}
 		assert.Equal(t, *head, pod.ObjectMeta)

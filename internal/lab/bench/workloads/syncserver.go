@@ -239,7 +239,8 @@ func generate(cfg SyncConfig, visit func(pod []byte, head *api.ObjectMeta)) {
 		pod := fmt.Appendf(nil, podHead(),
 			[...]string{"api", "billing", "checkout", "web"}[number%4], deployment.Uint64()>>24, i,
 			number*podNamespaces/podDeployments, uuid(own), 1_000_000+7*i, created.Format(time.RFC3339),
-			number%10, own.Uint64(), own.Uint64(), fmt.Sprintf("10.%d.%d.%d", 128+i>>16, i>>8&255, i&255), uuid(deployment))
+			number%10, own.Uint64(), own.Uint64(), fmt.Sprintf("10.%d.%d.%d", 128+i>>16, i>>8&255, i&255),
+			uuid(deployment))
 		read := struct{ Metadata api.ObjectMeta }{}
 		head, _, _ := bytes.Cut(pod, []byte(`,"managedFields"`))
 		if err := json.Unmarshal(append(slices.Clip(head), "}}"...), &read); err != nil {

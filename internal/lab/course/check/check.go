@@ -91,7 +91,8 @@ func (o Options) read(lay *course.Overlay, r *Report) (pages []page, err error) 
 		for _, f := range yours.Unwritten() {
 			r.Unwritten = append(r.Unwritten, frame(lay, file.Path, f))
 		}
-		if original, err := os.ReadFile(filepath.Join(o.Folder, ".base", filepath.FromSlash(file.Path))); err == nil && string(original) != string(base.Text) {
+		if original, err := os.ReadFile(filepath.Join(o.Folder, ".base", filepath.FromSlash(file.Path))); err == nil &&
+			string(original) != string(base.Text) {
 			r.Changed = append(r.Changed, file.Path)
 		}
 	}
@@ -117,7 +118,8 @@ func (o Options) test(ctx context.Context, lay *course.Overlay, pages []page, r 
 		return err
 	}
 	defer os.RemoveAll(dir)
-	target := course.Build{Repository: o.Repository, Package: o.Lab.Package(), Overlay: filepath.Join(dir, "overlay.json"), Race: o.Race}
+	target := course.Build{Repository: o.Repository, Package: o.Lab.Package(),
+		Overlay: filepath.Join(dir, "overlay.json"), Race: o.Race}
 	if err := lay.Write(target.Overlay); err != nil {
 		return err
 	}

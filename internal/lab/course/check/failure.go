@@ -86,7 +86,8 @@ func Explain(result course.Result, paths Paths) *Failure {
 		}
 	case strings.HasPrefix(line, "panic: test timed out"):
 		f.Kind, f.Stacks = Hang, dumpStacks(dump, paths)
-		f.Spins = strings.Contains(dump, "stack unavailable") || slices.ContainsFunc(f.Stacks, func(s Stack) bool { return s.What == "runnable" })
+		f.Spins = strings.Contains(dump, "stack unavailable") ||
+			slices.ContainsFunc(f.Stacks, func(s Stack) bool { return s.What == "runnable" })
 	case strings.Contains(line, "deadlock"):
 		f.Kind, f.Stacks = Deadlock, dumpStacks(dump, paths)
 		f.Lines, f.Asserted = said(tests.lines[tests.running], paths)

@@ -48,8 +48,10 @@ func TestTroubleUsesNoRung(t *testing.T) {
 		failed  *course.FailedTest
 		trouble check.Kind
 	}{
-		{&course.FailedTest{Output: "unwritten"}, check.Unwritten}, {broken, check.Build}, {broken, check.Build}, {&course.FailedTest{Test: "TestContract/twice", Output: "race"}, check.Race},
-		{&course.FailedTest{Test: "TestContract/twice", Output: "hang\nline"}, check.Hang}, {&course.FailedTest{Output: "vet"}, check.Vet},
+		{&course.FailedTest{Output: "unwritten"}, check.Unwritten}, {broken, check.Build}, {broken, check.Build},
+		{&course.FailedTest{Test: "TestContract/twice", Output: "race"}, check.Race},
+		{&course.FailedTest{Test: "TestContract/twice", Output: "hang\nline"}, check.Hang},
+		{&course.FailedTest{Output: "vet"}, check.Vet},
 	} {
 		progress.Fail(c.failed)
 		hint := next()

@@ -77,7 +77,8 @@ func (r *Report) Print(w io.Writer, lang words.Lang) {
 	for _, step := range r.Steps {
 		strip = append(strip, marks[step.State]+" "+step.Name)
 	}
-	fmt.Fprintf(w, "  %s   %s\n", strings.Join(strip, "   "), course.Say(lang, "steps-done", r.Done(), len(r.Steps), r.Seconds))
+	fmt.Fprintf(w, "  %s   %s\n", strings.Join(strip, "   "),
+		course.Say(lang, "steps-done", r.Done(), len(r.Steps), r.Seconds))
 	r.PrintBuild(w, lang)
 	if r.Failure != nil {
 		r.Failure.Print(w, lang, r.Unwritten)

@@ -60,12 +60,14 @@ func TestRows(t *testing.T) {
 	p := newPaths(t)
 	datadriven.RunTest(t, "testdata/rows", func(t *testing.T, d *datadriven.TestData) string {
 		r := &check.Report{Lab: "08", Race: true, Seconds: 6, Steps: []check.Step{
-			{Name: "order", State: check.Passed}, {Name: "drain", State: check.Failed}, {Name: "hooks", State: check.Open},
+			{Name: "order", State: check.Passed}, {Name: "drain", State: check.Failed},
+			{Name: "hooks", State: check.Open},
 		}}
 		switch d.Cmd {
 		case "explain":
 			r.Failure = check.Explain(course.Result{Step: "drain", Output: d.Input, Limit: 10 * time.Second}, p)
-			r.Unwritten = []check.Frame{{Place: check.Place{File: p.Show("queue/queue.go"), Line: 96}, Function: "Queue.Done"}}
+			r.Unwritten = []check.Frame{{Place: check.Place{File: p.Show("queue/queue.go"), Line: 96},
+				Function: "Queue.Done"}}
 		case "hungry":
 			r.Failure = check.Explain(course.Result{Step: "drain", Output: d.Input, Hungry: true}, p)
 		case "compile":
@@ -73,7 +75,8 @@ func TestRows(t *testing.T) {
 		case "vet":
 			r.Vet, _ = check.Compiler(d.Input, p)
 		case "notes":
-			r.Edited, r.Changed, r.Race, r.Hint = []string{"workshop/work/08-work-queue/queue/trace.go"}, []string{"queue/queue.go"}, false, "lost-update"
+			r.Edited, r.Changed, r.Race, r.Hint = []string{"workshop/work/08-work-queue/queue/trace.go"},
+				[]string{"queue/queue.go"}, false, "lost-update"
 		case "passed":
 			for i := range r.Steps {
 				r.Steps[i].State = check.Passed
@@ -111,6 +114,7 @@ func TestAPanicInTheLog(t *testing.T) {
 `
 	frames := check.LoggedPanic(log, p)
 	require.Len(t, frames, 1)
-	assert.Equal(t, check.Frame{Place: check.Place{File: p.Show("queue/queue.go"), Line: 66}, Function: "Queue.Get", Source: "line66()"}, frames[0])
+	assert.Equal(t, check.Frame{Place: check.Place{File: p.Show("queue/queue.go"), Line: 66}, Function: "Queue.Get",
+		Source: "line66()"}, frames[0])
 	assert.Empty(t, check.LoggedPanic("12:00 INFO  connected\n", p))
 }

@@ -133,7 +133,8 @@ func framesIn(stack string, paths Paths) []Frame {
 		name, learners := paths.Name(at[1])
 		if learners && call != "" {
 			line := number(at[2])
-			frames = append(frames, Frame{Place{paths.Show(name), line}, functionName(call), SourceLine(paths.File(name), line)})
+			frames = append(frames, Frame{Place{paths.Show(name), line}, functionName(call),
+				SourceLine(paths.File(name), line)})
 		}
 	}
 	return frames

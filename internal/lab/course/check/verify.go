@@ -92,7 +92,8 @@ func (s *subject) verify(ctx context.Context, out io.Writer) (failed string, err
 
 // version writes a version of the lab's pages into a folder of its own. change gets each page of
 // the reference.
-func (s *subject) version(name string, change func(page course.File, text []byte) ([]byte, error)) (folder string, err error) {
+func (s *subject) version(name string, change func(page course.File, text []byte) ([]byte, error)) (folder string,
+	err error) {
 	folder = filepath.Join(s.dir, name)
 	for _, page := range s.lab.Files {
 		text, err := os.ReadFile(filepath.Join(s.repository, filepath.FromSlash(page.Path)))

@@ -42,10 +42,14 @@ func TestSabotageIsFound(t *testing.T) {
 	const dir = "workshop/labs/04-counter/"
 	for _, c := range []struct{ check, file, find, replace, want string }{
 		{"reference passes", "gear/contract_test.go", "!= 5", "!= 6", "the reference does not pass"},
-		{"reference passes", dir + "lab.yaml", "at_least: 4", "at_least: 5", "the steps ran 4 tests, and at_least in lab.yaml is 5"},
-		{"stub", "gear/contract_test.go", "TestContract(t *testing.T) {\n", "TestContract(t *testing.T) {\n\treturn\n", "the stub should fail because something is still to write"},
-		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n += n"`, "mutant subtracts should fail first at TestContract/sum: it passes"},
-		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n -= m"`, "mutant subtracts should fail first at TestContract/sum: it does not build"},
+		{"reference passes", dir + "lab.yaml", "at_least: 4", "at_least: 5",
+			"the steps ran 4 tests, and at_least in lab.yaml is 5"},
+		{"stub", "gear/contract_test.go", "TestContract(t *testing.T) {\n", "TestContract(t *testing.T) {\n\treturn\n",
+			"the stub should fail because something is still to write"},
+		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n += n"`,
+			"mutant subtracts should fail first at TestContract/sum: it passes"},
+		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n -= m"`,
+			"mutant subtracts should fail first at TestContract/sum: it does not build"},
 		// A finding can be repaired from its text: what the tests said, and what the hints look for.
 		{"planted wrong solutions", dir + "lab.yaml", "the sum of 2 and 3 is 3", "the sum is 3",
 			`mutant last-only should get the hint "last-only", not "wrong": assertion in the step sum:

@@ -45,7 +45,8 @@ func referencePasses(ctx context.Context, s *subject) ([]string, error) {
 	case !r.Passed:
 		return []string{"the reference does not pass: " + summary(r)}, nil
 	case r.Tests < s.lab.Tests.AtLeast:
-		return []string{fmt.Sprintf("the steps ran %d tests, and at_least in lab.yaml is %d: which test is missing?", r.Tests, s.lab.Tests.AtLeast)}, nil
+		return []string{fmt.Sprintf("the steps ran %d tests, and at_least in lab.yaml is %d: which test is missing?",
+			r.Tests, s.lab.Tests.AtLeast)}, nil
 	}
 	return nil, nil
 }
@@ -171,7 +172,8 @@ func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	target := course.Build{Repository: s.repository, Package: run.Package(), Overlay: filepath.Join(folder, "overlay.json")}
+	target := course.Build{Repository: s.repository, Package: run.Package(),
+		Overlay: filepath.Join(folder, "overlay.json")}
 	if err := lay.Write(target.Overlay); err != nil {
 		return nil, err
 	}
@@ -181,12 +183,14 @@ func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
 	}
 	var told bytes.Buffer
 	outcome, err := play.Play(ctx, play.Config{Run: run, Program: binary, Log: filepath.Join(s.dir, "run.log"),
-		Verdicts: lay.Pages[causes.VerdictFile], Passed: true, Out: &told, Lang: words.English, LimitFactor: limitFactor})
+		Verdicts: lay.Pages[causes.VerdictFile], Passed: true, Out: &told, Lang: words.English,
+		LimitFactor: limitFactor})
 	if err != nil || outcome.OK {
 		return nil, err
 	}
 	log := strings.Split(strings.TrimSpace(outcome.Output), "\n")
-	said := "the run fails:\n" + told.String() + "the last lines of the controller's log:\n" + strings.Join(log[max(0, len(log)-shownLog):], "\n")
+	said := "the run fails:\n" + told.String() + "the last lines of the controller's log:\n" +
+		strings.Join(log[max(0, len(log)-shownLog):], "\n")
 	return strings.Split(strings.TrimSpace(said), "\n"), nil
 }
 

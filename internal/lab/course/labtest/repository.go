@@ -45,12 +45,14 @@ func (c *Counter) get() int {
 `
 
 var files = map[string]string{
-	"go.mod":             "module orrery\n\ngo 1.26.0\n",
-	"go.sum":             "",
-	course.Agents:        "Rules for assistants.\n",
-	Page:                 Reference,
-	"gear/other.go":      "package gear\n\n// Twice adds n twice.\nfunc Twice(c *Counter, n int) int {\n\tc.Add(n)\n\tc.Add(n)\n\treturn c.get()\n}\n",
-	"gear/white_test.go": "package gear\n\nimport \"testing\"\n\nfunc TestPrivateField(t *testing.T) {\n\tif (&Counter{}).n != 0 {\n\t\tt.Fail()\n\t}\n}\n",
+	"go.mod":      "module orrery\n\ngo 1.26.0\n",
+	"go.sum":      "",
+	course.Agents: "Rules for assistants.\n",
+	Page:          Reference,
+	"gear/other.go": "package gear\n\n// Twice adds n twice.\nfunc Twice(c *Counter, n int) int " +
+		"{\n\tc.Add(n)\n\tc.Add(n)\n\treturn c.get()\n}\n",
+	"gear/white_test.go": "package gear\n\nimport \"testing\"\n\nfunc TestPrivateField(t *testing.T) {\n\tif " +
+		"(&Counter{}).n != 0 {\n\t\tt.Fail()\n\t}\n}\n",
 	"gear/contract_test.go": `package gear_test
 
 import (

@@ -31,7 +31,8 @@ func (p *player) fill(ctx context.Context, f course.Fill) error {
 		_, err := p.namespaces().Create(ctx, object("Namespace", name), api.UpdateOptions{})
 		for i := 0; i < f.Objects && err == nil; i++ {
 			settings := object("ConfigMap", fmt.Sprint("settings-", i))
-			_, err = restclient.Dynamic(p.client, api.ConfigMapsResource, name).Create(ctx, settings, api.UpdateOptions{})
+			_, err = restclient.Dynamic(p.client, api.ConfigMapsResource, name).Create(ctx, settings,
+				api.UpdateOptions{})
 		}
 		for i := 0; i < f.Pods && err == nil; i++ {
 			pod := object("Pod", fmt.Sprint("pod-", i))

@@ -58,7 +58,8 @@ func (p *player) createMachine(ctx context.Context, name string) error {
 	if err := yaml.Unmarshal(virtualmachine.CustomResourceDefinition, &definition.Object); err != nil {
 		return err
 	}
-	definitions := api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	definitions := api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+		Resource: "customresourcedefinitions"}
 	_, err := restclient.Dynamic(p.client, definitions, "").Create(ctx, definition, api.UpdateOptions{})
 	if err != nil && !api.IsAlreadyExists(err) {
 		return err

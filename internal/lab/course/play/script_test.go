@@ -128,8 +128,10 @@ func TestAScriptIsPlayed(t *testing.T) {
 
 func TestAnotherOutcomeIsToldAndIsNoError(t *testing.T) {
 	for want, c := range map[string]struct{ mode, actions string }{
-		"1 of 1 namespaces are still there after 0 s":        {"works", "[{fill: {prefix: team, namespaces: 1}}, {gone: {prefix: team, within: 1ms}}]"},
-		"2 of 2 namespaces are still there after 0 s":        {"works", "[{fill: {prefix: team-a, namespaces: 2}}, {gone: {prefix: team, within: 1ms}}]"},
+		"1 of 1 namespaces are still there after 0 s": {"works",
+			"[{fill: {prefix: team, namespaces: 1}}, {gone: {prefix: team, within: 1ms}}]"},
+		"2 of 2 namespaces are still there after 0 s": {"works",
+			"[{fill: {prefix: team-a, namespaces: 2}}, {gone: {prefix: team, within: 1ms}}]"},
 		"passes is 42, and must be ≤ 41":                     {"works", "[{metric: {name: passes, at_most: 41}}]"},
 		"the controller has no metric nothing":               {"works", "[{metric: {name: nothing, within: 1ms}}]"},
 		"The controller did not finish its work within 30 s": {"fails", "[]"},
@@ -240,7 +242,8 @@ func TestAProgramThatIsKilledIsStartedAgain(t *testing.T) {
 }
 
 func TestAnOrphanIsTold(t *testing.T) {
-	outcome, told, err := played(t, "dies", `[{create_machine: web}, {machines: {objects: [web], servers: [web], within: 1ms}}]`)
+	outcome, told, err := played(t, "dies",
+		`[{create_machine: web}, {machines: {objects: [web], servers: [web], within: 1ms}}]`)
 	require.NoError(t, err)
 	assert.False(t, outcome.OK)
 	assert.Contains(t, told, "VirtualMachines: web; servers: none; want VirtualMachines: web; servers: web\n")
@@ -259,7 +262,8 @@ func TestAProgramThatEndsInAnotherWayHasCrashed(t *testing.T) {
 
 // traced is what "orrery run --view" does: it serves a trace and prints the address of its page.
 func traced() (stop func()) {
-	recorder, err := trace.Start(trace.Config{Header: trace.Header{Run: "orrery run", Mode: "cluster", Gears: "textbook", Workers: 7}})
+	recorder, err := trace.Start(trace.Config{Header: trace.Header{Run: "orrery run", Mode: "cluster",
+		Gears: "textbook", Workers: 7}})
 	if err != nil {
 		panic(err)
 	}
@@ -337,7 +341,8 @@ func reports() error {
 	for range time.Tick(10 * time.Millisecond) {
 		namespace, err := namespaces.Get(context.Background(), causes.Namespace, api.GetOptions{})
 		if err == nil && namespace.DeletionTimestamp != nil && len(namespace.Status.Conditions) == 0 {
-			namespace.Status.Conditions = []api.NamespaceCondition{{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "Seen", Message: "all"}}
+			namespace.Status.Conditions = []api.NamespaceCondition{{Type: api.NamespaceContentRemaining,
+				Status: api.ConditionTrue, Reason: "Seen", Message: "all"}}
 			namespaces.UpdateStatus(context.Background(), namespace, api.UpdateOptions{})
 		}
 	}
@@ -370,7 +375,8 @@ func TestAStuckNamespaceIsExplainedAfterAPass(t *testing.T) {
 		var out strings.Builder
 		outcome, err := play.Play(t.Context(), play.Config{
 			Run:     course.Run{Script: []course.Action{{Stuck: &course.Stuck{Namespace: "second"}}}},
-			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: words.English, Verdicts: file, Passed: c.passed,
+			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: words.English,
+			Verdicts: file, Passed: c.passed,
 		})
 		require.NoError(t, err)
 		assert.Equal(t, c.ok, outcome.OK, out.String())
@@ -378,6 +384,7 @@ func TestAStuckNamespaceIsExplainedAfterAPass(t *testing.T) {
 		assert.Contains(t, out.String(), "NamespaceContentRemaining=True Seen: all\n")
 		assert.Contains(t, out.String(), c.says)
 		assert.Equal(t, c.passed && c.ok, strings.Contains(out.String(), "\nC18\n"), out.String())
-		assert.Equal(t, !c.ok, strings.Contains(out.String(), "orrery why must prove C07, C18, and has not done so within 0 s"), out.String())
+		assert.Equal(t, !c.ok, strings.Contains(out.String(),
+			"orrery why must prove C07, C18, and has not done so within 0 s"), out.String())
 	}
 }

@@ -245,7 +245,8 @@ func (g *Gates) State() (state view.ControlState, changed <-chan struct{}) {
 	for _, id := range IDs() {
 		gate := g.gates[id]
 		state.Gates = append(state.Gates, view.GateState{
-			Name: string(id), Wired: gate.wired, Closed: gate.closed, Where: gate.only.String(), Waiting: len(gate.waiting),
+			Name: string(id), Wired: gate.wired, Closed: gate.closed, Where: gate.only.String(),
+			Waiting: len(gate.waiting),
 		})
 	}
 	if g.runTo != nil {

@@ -97,7 +97,8 @@ func (p *popHolder[T]) Bookmark(resourceVersion string) {
 
 // Pop waits for a key outside of the queue: a Pop that waits inside would take the next key
 // although the gate was closed in the meantime.
-func (p *popHolder[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (deltafifo.Deltas[T], error) {
+func (p *popHolder[T]) Pop(process func(key string, d deltafifo.Deltas[T],
+	isInInitialList bool) error) (deltafifo.Deltas[T], error) {
 	for p.Queue.Len() == 0 && p.ctx.Err() == nil {
 		select {
 		case <-p.grown:

@@ -149,15 +149,19 @@ var conditions = []struct {
 }{
 	{gate.Item{Gate: gate.G2, Key: "shop/web", Event: "ADDED", Resource: "pods", Deltas: "AUU"},
 		`{e: "deltafifo.ADDED", k: "shop/web", gate: "G2", r: "pods", d: "AUU"}`, map[string]bool{
-			"": true, "key==shop/web": true, "key==web": true, "key==we": false, "key!=web": false, "key~we": true, "key!=we": true,
+			"": true, "key==shop/web": true, "key==web": true, "key==we": false, "key!=web": false, "key~we": true,
+			"key!=we":  true,
 			"gate==G2": true, "gear==deltafifo && event==ADDED": true, "gear==queue && event==ADDED": false,
-			"gear==queue || deltas~UU": true, "key==x && key==web || deltas~A": true, "handler==logger": false, "failures<10": false, "failures==0": false,
+			"gear==queue || deltas~UU": true, "key==x && key==web || deltas~A": true, "handler==logger": false,
+			"failures<10": false, "failures==0": false,
 			"key<1": false, "key>1": false, `resource == "pods"`: true, "verb==get": false,
-			"gear==queue || key==x": false, "key==x || key==y && key==web": false, "key==web || gear==queue && key==x": true, "key==web && deltas~D": false,
+			"gear==queue || key==x": false, "key==x || key==y && key==web": false,
+			"key==web || gear==queue && key==x": true, "key==web && deltas~D": false,
 		}},
 	{gate.Item{Gate: gate.G5, Key: "shop/web", Failures: 7}, `{e: "queue.retried", k: "shop/web", n: 7}`,
 		map[string]bool{
-			"key==x && key==web || failures>6": true, "failures>7": false, "failures<7": false, "failures<10": true, "failures==7": true,
+			"key==x && key==web || failures>6": true, "failures>7": false, "failures<7": false, "failures<10": true,
+			"failures==7": true,
 		}},
 }
 
@@ -192,7 +196,8 @@ func TestGatesConditionsAreFiltersOfThePage(t *testing.T) {
 	b.Do(chromedp.Navigate(server.URL()))
 	filter := func(text, event string) string {
 		t.Helper()
-		return viewtest.Value[string](b, fmt.Sprintf(`import("./filter.js").then(({ parseFilter }) => String(parseFilter(%q)(%s))).catch(error => error.message)`, text, event))
+		return viewtest.Value[string](b,
+			fmt.Sprintf(`import("./filter.js").then(({ parseFilter }) => String(parseFilter(%q)(%s))).catch(error => error.message)`, text, event))
 	}
 	for _, c := range conditions {
 		for text, want := range c.holds {

@@ -38,7 +38,8 @@ func TestPictures(t *testing.T) {
 			case "closing":
 				lesson := story.Lesson{
 					Learnt: strings.Split(d.Input, "\n"),
-					Read:   []story.Reading{{File: "nsctl/deleter.go", Why: "one pass over a namespace, top to bottom"}, {File: "wait/until.go", Why: "how workers come back after a panic"}},
+					Read: []story.Reading{{File: "nsctl/deleter.go", Why: "one pass over a namespace, top to bottom"},
+						{File: "wait/until.go", Why: "how workers come back after a panic"}},
 				}
 				return text(story.Closing(state, lesson, number(t, d, "width")))
 			}
@@ -106,7 +107,8 @@ func apply(t *testing.T, s *story.State, line string) {
 	case "condition":
 		s.Namespace.Conditions = append(s.Namespace.Conditions, fields[0])
 	case "gears":
-		s.Gears = story.Gears{Lists: 11, Watches: 11, Events: integer(t, fields[0]), Deltas: integer(t, fields[0]) + 12, Pops: integer(t, fields[0]),
+		s.Gears = story.Gears{Lists: 11, Watches: 11, Events: integer(t, fields[0]), Deltas: integer(t, fields[0]) + 12,
+			Pops:    integer(t, fields[0]),
 			Objects: integer(t, fields[1]), Calls: integer(t, fields[0]), MostDepth: 31, Workers: 10, Passes: 2,
 			Adds: 2, Requests: 33, Failed: 1,
 			Ready: integer(t, fields[2]), Busy: integer(t, fields[3]), Later: integer(t, fields[4])}
@@ -140,7 +142,8 @@ func duration(t *testing.T, text string) time.Duration {
 func TestPagesFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		state := anyState().Draw(t, "state")
-		size := story.Size{Width: rapid.IntRange(1, 220).Draw(t, "width"), Height: rapid.IntRange(1, 70).Draw(t, "height")}
+		size := story.Size{Width: rapid.IntRange(1, 220).Draw(t, "width"),
+			Height: rapid.IntRange(1, 70).Draw(t, "height")}
 		lines := story.Page(state, size)
 		assert.Len(t, lines, size.Height)
 		for _, line := range lines {
@@ -161,14 +164,16 @@ func anyState() *rapid.Generator[story.State] {
 		}
 		for i := range rapid.IntRange(0, 12).Draw(t, "types") {
 			most := rapid.IntRange(0, 100_000).Draw(t, "most")
-			s.Types = append(s.Types, story.Type{Name: "type" + strconv.Itoa(i), Most: most, Left: rapid.IntRange(0, most).Draw(t, "left")})
+			s.Types = append(s.Types, story.Type{Name: "type" + strconv.Itoa(i), Most: most,
+				Left: rapid.IntRange(0, most).Draw(t, "left")})
 		}
 		for range rapid.IntRange(0, 30).Draw(t, "beats") {
 			s.Elapsed += time.Second
 			who := rapid.SampledFrom([]story.Who{story.Demo, story.You, story.Server, story.Deleter})
 			s.Tell(who.Draw(t, "who"), "%s", words("beat"))
 		}
-		s.Namespace = story.Namespace{Name: "shop", Phase: rapid.SampledFrom([]string{"", "Active", "Terminating", story.Gone}).Draw(t, "phase")}
+		s.Namespace = story.Namespace{Name: "shop",
+			Phase: rapid.SampledFrom([]string{"", "Active", "Terminating", story.Gone}).Draw(t, "phase")}
 		for range rapid.IntRange(0, 5).Draw(t, "conditions") {
 			s.Namespace.Conditions = append(s.Namespace.Conditions, "NamespaceContentRemaining")
 		}

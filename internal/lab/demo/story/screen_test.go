@@ -43,7 +43,8 @@ func drawing(page []story.Line, width int, cleared bool) string {
 func TestTerminalShowsThePage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		anySize := rapid.Custom(func(t *rapid.T) story.Size {
-			return story.Size{Width: rapid.IntRange(1, 120).Draw(t, "width"), Height: rapid.IntRange(1, 40).Draw(t, "height")}
+			return story.Size{Width: rapid.IntRange(1, 120).Draw(t, "width"),
+				Height: rapid.IntRange(1, 40).Draw(t, "height")}
 		})
 		var out bytes.Buffer
 		size, last := anySize.Draw(t, "size"), story.Size{}

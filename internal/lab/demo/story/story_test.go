@@ -42,7 +42,8 @@ func TestStages(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		teller.Update(func(s *story.State) { s.End("over") })
 		state = teller.State()
-		assert.Equal(t, []story.Stage{{Name: "one", Took: time.Second}, {Name: "two", From: time.Second, Took: 4 * time.Second}}, state.Stages)
+		assert.Equal(t, []story.Stage{{Name: "one", Took: time.Second},
+			{Name: "two", From: time.Second, Took: 4 * time.Second}}, state.Stages)
 		assert.True(t, state.Over)
 		assert.Equal(t, "over", state.Now)
 		assert.Zero(t, state.Left())

@@ -67,7 +67,8 @@ func TestHealthIsAnsweredAsKubernetesDoes(t *testing.T) {
 		"/livez/leaderElection": "200 ok",
 		"/healthz/ping":         "200 ok",
 		"/readyz/ping":          "200 ok",
-		"/readyz":               "500 [+]ping ok\n[-]informer-sync failed: the store of namespaces is not filled yet\nreadyz check failed\n",
+		"/readyz": "500 [+]ping ok\n[-]informer-sync failed: the store of namespaces is not filled " +
+			"yet\nreadyz check failed\n",
 		"/readyz/informer-sync": "500 internal server error: the store of namespaces is not filled yet\n",
 		"/readyz/nonsense":      "404 readyz has no check of that name\n",
 	} {
@@ -171,7 +172,8 @@ func TestTheIndexListsWhatThereIs(t *testing.T) {
 		paths = append(paths, path)
 		assert.Contains(t, get(t, bare, path), "200 ", path)
 	}
-	assert.Equal(t, []string{"/livez", "/readyz", "/healthz", "/debug/orrery", "/debug/orrery?pretty&gear=queue"}, paths)
+	assert.Equal(t, []string{"/livez", "/readyz", "/healthz", "/debug/orrery",
+		"/debug/orrery?pretty&gear=queue"}, paths)
 	all := start(t, debugserver.Config{Title: "this program", Metrics: metrics.New("v7").WriteText, Profiling: true})
 	assert.Regexp(t, `(?s)^200 this program\n\n/metrics .*\n/debug/pprof/ `, get(t, all, "/"))
 	_, body, header := ask(t, all, http.MethodGet, "/metrics")

@@ -141,7 +141,8 @@ func (c Code) add(found map[string]Place, name, text string) {
 		}
 		first := 1 + strings.Count(text[:at[0]], "\n")
 		found[full] = Place{
-			Name: full, File: shown, Line: first + strings.Count(comment, "\n"), First: first, Text: comment + function(text[at[3]:]), Yours: yours,
+			Name: full, File: shown, Line: first + strings.Count(comment, "\n"), First: first,
+			Text: comment + function(text[at[3]:]), Yours: yours,
 		}
 	}
 }

@@ -61,7 +61,8 @@ func TestEveryEventHasAFunction(t *testing.T) {
 }
 
 func TestALearnersPageStandsForTheReference(t *testing.T) {
-	mine := []byte("package queue\n\n// Get is mine.\nfunc (q *Queue[K]) Get() (key K, shutdown bool) { panic(1) }\n\nfunc (q *Queue[K]) Renamed() {}\n")
+	mine := []byte("package queue\n\n// Get is mine.\nfunc (q *Queue[K]) Get() (key K, shutdown bool) { panic(1) " +
+		"}\n\nfunc (q *Queue[K]) Renamed() {}\n")
 	yours := map[string]YourPage{"queue/queue.go": {File: "workshop/work/08/queue/queue.go", Text: mine}}
 	found, err := Code{Files: orrery.Source, Yours: yours}.Find("textbook")
 	require.NoError(t, err)
@@ -74,7 +75,8 @@ func TestALearnersPageStandsForTheReference(t *testing.T) {
 	assert.Equal(t, "queue/delaying.go", found["queue.delayed"].File)
 
 	// A program that was built with the page has it at the reference's place.
-	files := fstest.MapFS{"queue/queue.go": {Data: mine}, "queue/queue_test.go": {Data: mine}, "queue/broken.go": {Data: []byte("package")}}
+	files := fstest.MapFS{"queue/queue.go": {Data: mine}, "queue/queue_test.go": {Data: mine},
+		"queue/broken.go": {Data: []byte("package")}}
 	found, err = Code{Files: files, Yours: map[string]YourPage{"queue/queue.go": {File: "mine.go"}}}.Find("textbook")
 	require.NoError(t, err)
 	assert.Len(t, found, 1)

@@ -22,7 +22,9 @@ type Flags struct {
 
 // AddTo adds the flags to a command.
 func (f *Flags) AddTo(flags *pflag.FlagSet) {
-	flags.IntVar(&f.Port, "view-port", 0, fmt.Sprintf("the `port` of the page on the loopback interface (default %d, or a free one if that is taken)", DefaultPort))
+	flags.IntVar(&f.Port, "view-port", 0,
+		fmt.Sprintf("the `port` of the page on the loopback interface (default %d, or a free one if that is taken)",
+			DefaultPort))
 	flags.BoolVar(&f.NoOpen, "no-open", false, "only print the address of the page, without opening a browser")
 }
 

@@ -45,7 +45,8 @@ func held(t *testing.T) *heldRun {
 		return queue.NewRateLimiting(limiter, config)
 	}
 	r.ObservableInterface = gate.HoldQueue(r.gates, "work", work)(
-		queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute), queue.Config[string]{Trace: recorder.Queue("work")})
+		queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
+		queue.Config[string]{Trace: recorder.Queue("work")})
 	var working sync.WaitGroup
 	for range 2 {
 		working.Go(func() {
@@ -92,7 +93,8 @@ func TestGatesByKeyboard(t *testing.T) {
 	b.Do(chromedp.Navigate(r.server.URL() + "&lang=en&theme=light"))
 	r.Add("begin")
 	b.Until(`document.querySelector(".gates")`)
-	assert.Equal(t, "G2 G4 G6", value[string](b, `[...document.querySelectorAll(".gate:disabled")].map(g => g.dataset.gate).join(" ")`))
+	assert.Equal(t, "G2 G4 G6", value[string](b,
+		`[...document.querySelectorAll(".gate:disabled")].map(g => g.dataset.gate).join(" ")`))
 	pressed := func(gates string) {
 		t.Helper()
 		b.Until(`[...document.querySelectorAll('.gate[aria-pressed="true"]')].map(g => g.dataset.gate).join(" ") === "` + gates + `"`)

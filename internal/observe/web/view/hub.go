@@ -114,7 +114,8 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	h.follow(ctx, send)
 	_ = conn.WriteControl( // an error means that the client has gone
-		websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, stopped), time.Now().Add(writeTimeout))
+		websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, stopped),
+		time.Now().Add(writeTimeout))
 }
 
 // serveLines sends the run as lines, for programs.

@@ -18,7 +18,8 @@ import (
 // focus gives the focus to a box.
 func (b *tab) focus(box string) {
 	b.T.Helper()
-	value[bool](b, fmt.Sprintf(`(box => (box.tabIndex < 0 ? box.querySelector("[role=slider]") : box).focus() ?? true)(document.querySelector('[data-box=%q]'))`, box))
+	value[bool](b,
+		fmt.Sprintf(`(box => (box.tabIndex < 0 ? box.querySelector("[role=slider]") : box).focus() ?? true)(document.querySelector('[data-box=%q]'))`, box))
 }
 
 // closeDialog presses Escape until there is no dialog.
@@ -67,7 +68,8 @@ func (b *tab) code() (place, all string) {
 	b.T.Helper()
 	b.Press("c")
 	b.Until(`document.querySelector("dialog [data-code=place]")`)
-	place, all = value[string](b, `document.querySelector("dialog [data-code=place]").innerText`), value[string](b, `document.querySelector("dialog").innerText`)
+	place, all = value[string](b, `document.querySelector("dialog [data-code=place]").innerText`),
+		value[string](b, `document.querySelector("dialog").innerText`)
 	b.closeDialog()
 	return place, all
 }

@@ -106,7 +106,8 @@ func WriteHTML(w io.Writer, recording []byte, code map[string]Place) error {
 		return data("text/javascript", readPage(name))
 	})
 	style := readPage("style.css")
-	policy := fmt.Sprintf("default-src 'none'; script-src %s %s data: blob:; style-src %s; connect-src data:; worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'",
+	policy := fmt.Sprintf("default-src 'none'; script-src %s %s data: blob:; style-src %s; connect-src data:; "+
+		"worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'",
 		sourceHash(imports), sourceHash(startScript), sourceHash(style))
 	html := strings.NewReplacer(
 		policyMark, `<meta http-equiv="Content-Security-Policy" content="`+policy+`">`,

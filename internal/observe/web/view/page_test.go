@@ -71,7 +71,8 @@ func TestPageShowsEveryBox(t *testing.T) {
 		"informer":   {"controller", "logger", "1,840 waiting"},
 		"queue":      {"team-c", "●", "640 ms, failure 7"},
 		"workers":    {"2 of 4 busy", "demo content", "idle"},
-		"nsctl":      {"nsctl · demo", "✔ False DeletionDiscoveryFailure", "? Unknown DeletionContentFailure", "… True ContentRemaining", "configmaps 3"},
+		"nsctl": {"nsctl · demo", "✔ False DeletionDiscoveryFailure", "? Unknown DeletionContentFailure",
+			"… True ContentRemaining", "configmaps 3"},
 	} {
 		shown := b.text(box)
 		for _, word := range words {
@@ -109,7 +110,8 @@ func TestPageShowsOneKey(t *testing.T) {
 	b.Press(kb.End)
 	b.Until(`document.querySelectorAll(".story .chip").length === 7`)
 	assert.Equal(t, []string{"queue done", "queue got", "queue done"},
-		value[[]string](b, `[...document.querySelectorAll(".story .chip")].slice(4).map(c => c.innerText.split(" ").slice(0, 2).join(" "))`))
+		value[[]string](b,
+			`[...document.querySelectorAll(".story .chip")].slice(4).map(c => c.innerText.split(" ").slice(0, 2).join(" "))`))
 	b.Sound()
 }
 
@@ -272,7 +274,8 @@ func TestPageLiveFreezesAndEnds(t *testing.T) {
 	b.Press(kb.End)
 	queued("a b c")
 	mode("ENDED")
-	assert.False(t, value[bool](b, `document.querySelector(".notice") !== null`), "an end with a reason is no disconnection")
+	assert.False(t, value[bool](b, `document.querySelector(".notice") !== null`),
+		"an end with a reason is no disconnection")
 }
 
 func TestMain(m *testing.M) { viewtest.Main(m) }

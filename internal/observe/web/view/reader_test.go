@@ -150,7 +150,8 @@ func TestPageDrawsThePassesOfAQueue(t *testing.T) {
 		trace.Event{Name: "queue.got", In: "two", Key: "a"}, trace.Event{Name: "queue.done", In: "two", Key: "a"},
 	)
 	state := trace.NewState()
-	for i, e := range []trace.Event{{Name: "queue.coalesced", In: "two", Key: "a"}, {Name: "queue.added", In: "one", Key: "c"}, {Name: "queue.got", In: "one", Key: "c"}} {
+	for i, e := range []trace.Event{{Name: "queue.coalesced", In: "two", Key: "a"},
+		{Name: "queue.added", In: "one", Key: "c"}, {Name: "queue.got", In: "one", Key: "c"}} {
 		e.Seq, e.Time = uint64(7+i), int64(7+i)*1_000_000
 		state.Apply(&e)
 	}

@@ -196,7 +196,8 @@ func newToken() string {
 func withToken(token string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.URL.Query().Get("token")), []byte(token)) != 1 {
-			http.Error(w, "the token is missing or wrong: open the address that the program printed", http.StatusForbidden)
+			http.Error(w, "the token is missing or wrong: open the address that the program printed",
+				http.StatusForbidden)
 			return
 		}
 		next(w, r)

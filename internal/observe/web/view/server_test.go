@@ -62,7 +62,8 @@ func at(t testing.TB, server *view.Server, path string) *url.URL {
 }
 
 // ask sends a request with a header and returns status and body.
-func ask(t *testing.T, method string, address *url.URL, header map[string]string) (code int, body string, answer http.Header) {
+func ask(t *testing.T, method string, address *url.URL,
+	header map[string]string) (code int, body string, answer http.Header) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, address.String(), nil)
 	require.NoError(t, err)

@@ -173,7 +173,8 @@ func delayDeletion(stage *v1alpha1.Stage) {
 	stage.Spec.Delay = &v1alpha1.StageDelay{
 		DurationMilliseconds: &immediately,
 		DurationFrom: &v1alpha1.ExpressionFrom{
-			JQ: &v1alpha1.ExpressionJQ{Expression: fmt.Sprintf(".metadata.annotations[%q]", controlplane.PodDeletionDelay)},
+			JQ: &v1alpha1.ExpressionJQ{Expression: fmt.Sprintf(".metadata.annotations[%q]",
+				controlplane.PodDeletionDelay)},
 		},
 	}
 }

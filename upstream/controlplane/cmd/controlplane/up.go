@@ -31,11 +31,17 @@ type upFlags struct {
 }
 
 func (f *upFlags) register(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.config.NamespaceController, "namespace-controller", false, "run kube-controller-manager's own namespace controller")
-	flags.StringSliceVar(&f.config.Controllers, "controllers", controlplane.DefaultControllers(), "other controllers of kube-controller-manager to run; '*' for all")
-	flags.IntVar(&f.config.FakeNodes, "nodes", 1, "number of fake nodes; with 0 there is no scheduler either, and pods stay pending")
-	flags.StringVar(&f.config.Dir, "dir", "", "directory for certificates, logs and data, must be empty; it is kept (default: a temporary one, removed at the end)")
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "where to write the administrator's kubeconfig (default: in the directory)")
+	flags.BoolVar(&f.config.NamespaceController, "namespace-controller", false,
+		"run kube-controller-manager's own namespace controller")
+	flags.StringSliceVar(&f.config.Controllers, "controllers", controlplane.DefaultControllers(),
+		"other controllers of kube-controller-manager to run; '*' for all")
+	flags.IntVar(&f.config.FakeNodes, "nodes", 1,
+		"number of fake nodes; with 0 there is no scheduler either, and pods stay pending")
+	flags.StringVar(&f.config.Dir, "dir", "",
+		"directory for certificates, logs and data, must be empty; it is kept (default: a temporary one, "+
+			"removed at the end)")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "",
+		"where to write the administrator's kubeconfig (default: in the directory)")
 	flags.BoolVar(&f.config.DisableWatchCache, "disable-watch-cache", false, "serve lists and watches from etcd")
 }
 
@@ -79,7 +85,8 @@ func (f *upFlags) run() (err error) {
 		_ = cp.Stop() // the first error says more
 		return err
 	}
-	fmt.Printf("\nexport KUBECONFIG=%s\n\nLogs and certificates: %s\nCtrl-C ends the control plane.\n", kubeconfig, cp.Dir())
+	fmt.Printf("\nexport KUBECONFIG=%s\n\nLogs and certificates: %s\nCtrl-C ends the control plane.\n", kubeconfig,
+		cp.Dir())
 
 	select {
 	case <-ctx.Done():

@@ -23,7 +23,8 @@ import (
 )
 
 func main() {
-	binary := flag.String("controlplane", "", "the control plane's `program`; default: bin/controlplane, looked for upwards")
+	binary := flag.String("controlplane", "",
+		"the control plane's `program`; default: bin/controlplane, looked for upwards")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -87,16 +88,19 @@ func fill(ctx context.Context, client kubernetes.Interface) error {
 	}
 	for i := range 20 {
 		meta := metav1.ObjectMeta{Name: fmt.Sprintf("object-%02d", i)}
-		if _, err := client.CoreV1().ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+		if _, err := client.CoreV1().ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta},
+			metav1.CreateOptions{}); err != nil {
 			return err
 		}
-		if _, err := client.CoreV1().Secrets(namespace).Create(ctx, &corev1.Secret{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+		if _, err := client.CoreV1().Secrets(namespace).Create(ctx, &corev1.Secret{ObjectMeta: meta},
+			metav1.CreateOptions{}); err != nil {
 			return err
 		}
 	}
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "busy", Annotations: map[string]string{controlplane.PodDeletionDelay: "3s"}},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/pretended"}}},
+		ObjectMeta: metav1.ObjectMeta{Name: "busy",
+			Annotations: map[string]string{controlplane.PodDeletionDelay: "3s"}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/pretended"}}},
 	}
 	if err := createPod(ctx, client, pod); err != nil {
 		return err

@@ -65,8 +65,10 @@ func Open(t testing.TB, width, height int64) *Tab {
 	program := chromium(t)
 	shared.once.Do(func() {
 		options := append(chromedp.DefaultExecAllocatorOptions[:],
-			chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(browserTimeout),
-			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", "en-US"))
+			chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
+			chromedp.WSURLReadTimeout(browserTimeout),
+			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+			chromedp.Flag("lang", "en-US"))
 		allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 		ctx, cancelBrowser := chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {}))
 		shared.ctx, shared.cancel = ctx, []context.CancelFunc{cancelBrowser, cancel}
@@ -145,7 +147,8 @@ const replaced = "Cannot find context with specified id"
 // Until waits until an expression in the page is true.
 func (b *Tab) Until(expression string) {
 	b.T.Helper()
-	poll := chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(pageTimeout))
+	poll := chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond),
+		chromedp.WithPollingTimeout(pageTimeout))
 	_, err := chromedp.Run(b.Ctx, poll)
 	for err != nil && strings.Contains(err.Error(), replaced) {
 		_, err = chromedp.Run(b.Ctx, poll)
