@@ -16,7 +16,7 @@ import (
 	"orrery/informer"
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
-	"orrery/internal/hooks/hookstest"
+	"orrery/internal/hooks"
 	"orrery/restclient/api"
 )
 
@@ -344,7 +344,7 @@ func (w *hookUser) await(hooks ...string) {
 
 // trace has these hooks; the others must not use the informer, or are seldom called.
 func (w *hookUser) trace() *informer.Trace {
-	all, trace := hookstest.Observe[informer.Trace](func(hook string, _ []any) { w.use(hook) }), &informer.Trace{}
+	all, trace := hooks.Observe[informer.Trace](func(hook string, _ []any) { w.use(hook) }), &informer.Trace{}
 	for _, hook := range []string{"Started", "Stopped", "Synced", "HandlerAdded", "HandlerRemoved", "HandlerEnded",
 		"HandlerSynced", "HandlerLagging", "Distributed", "Handled", "ResyncDue", "ProcessError"} {
 		reflect.ValueOf(trace).Elem().FieldByName(hook).Set(reflect.ValueOf(all).Elem().FieldByName(hook))

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"orrery/internal/hooks"
-	"orrery/internal/hooks/hookstest"
 )
 
 // trace has hooks of each kind: with and without arguments, and with a result.
@@ -35,7 +34,7 @@ func (t *trace) call() {
 func observers(names ...string) (traces []*trace, log *[]string) {
 	log = new([]string)
 	for _, name := range names {
-		traces = append(traces, hookstest.Observe[trace](func(hook string, args []any) {
+		traces = append(traces, hooks.Observe[trace](func(hook string, args []any) {
 			*log = append(*log, fmt.Sprint(name, " ", hook, " ", args))
 		}))
 	}

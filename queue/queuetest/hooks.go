@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/hooks/hookstest"
+	"orrery/internal/hooks"
 	"orrery/queue"
 )
 
@@ -56,7 +56,7 @@ func testHooksAreCalledWithoutTheLock(t *testing.T, impl Implementation) {
 				hook)
 		}
 	}
-	trace := hookstest.Observe[queue.Trace[string]](func(hook string, _ []any) { look(hook) })
+	trace := hooks.Observe[queue.Trace[string]](func(hook string, _ []any) { look(hook) })
 	q = impl.NewObservable(nil, queue.Config[string]{Trace: trace})
 	q.Add("a")
 	q.Add("a")
@@ -306,4 +306,4 @@ func (d *diary) read() (lines []string) {
 	return lines
 }
 
-func (d *diary) trace() *queue.Trace[string] { return hookstest.Observe[queue.Trace[string]](d.write) }
+func (d *diary) trace() *queue.Trace[string] { return hooks.Observe[queue.Trace[string]](d.write) }

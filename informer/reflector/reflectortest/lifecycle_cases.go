@@ -15,7 +15,7 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
-	"orrery/internal/hooks/hookstest"
+	"orrery/internal/hooks"
 	"orrery/restclient/api"
 )
 
@@ -431,7 +431,7 @@ func testLocks(t *testing.T, impl Implementation) {
 				return f.source.Watch(ctx, opts)
 			},
 		},
-		Trace: hookstest.Observe[reflector.Trace](func(hook string, _ []any) { look("Trace." + hook) }),
+		Trace: hooks.Observe[reflector.Trace](func(hook string, _ []any) { look("Trace." + hook) }),
 	}
 	r = impl.New(f.config)
 	ctx, cancel := context.WithCancel(context.Background())

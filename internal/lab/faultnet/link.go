@@ -8,6 +8,9 @@
 // that has lost bytes never delivers again. A cut connection fails with ECONNRESET at both ends, a
 // refused dial with ECONNREFUSED (with ECONNRESET behind a proxy), and a dial into a
 // black hole with ETIMEDOUT.
+//
+// The tests also run informers of the server in memory on such connections, over each transport:
+// each store must catch up with the server from its position, and no connection may be left.
 package faultnet
 
 import (

@@ -1,9 +1,8 @@
-// Package hookstest observes the hooks of a gear in tests.
-package hookstest
+package hooks
 
 import "reflect"
 
-// Observe returns a trace in which every hook calls tell, with the name of the hook and its
+// Observe is for tests: it returns a trace in which every hook calls tell, with the name of the hook and its
 // arguments. A hook with results returns its first arguments.
 func Observe[T any](tell func(hook string, args []any)) *T {
 	trace := new(T)

@@ -1,4 +1,4 @@
-package integration_test
+package faultnet_test
 
 import (
 	"context"
