@@ -532,7 +532,7 @@ func TestWhatAProgramRefuses(t *testing.T) {
 		"on":                      `"on" is neither a flag nor the argument rbac`,
 		"rbac -gears=fast on":     `"on" is neither a flag nor the argument rbac`,
 		"rbac -service-account=a": `-service-account must be a namespace and a name`,
-		"-kubeconfig=/not/there":  `/not/there does not exist`,
+		"-kubeconfig=/not/there":  `/not/there: no such file or directory`,
 		"rbac":                    `no collection`,
 		"-context=nope":           `"nope"`,
 	} {

@@ -2,8 +2,8 @@ package hooks
 
 import "reflect"
 
-// Observe is for tests: it returns a trace in which every hook calls tell, with the name of the hook and its
-// arguments. A hook with results returns its first arguments.
+// Observe is for tests: it returns a trace in which every hook calls tell, with the name of the
+// hook and its arguments. A hook with results returns its first arguments.
 func Observe[T any](tell func(hook string, args []any)) *T {
 	trace := new(T)
 	fields := reflect.ValueOf(trace).Elem()

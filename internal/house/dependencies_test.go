@@ -25,6 +25,7 @@ var directDependencies = map[string]string{
 	"github.com/spf13/cobra":                   "the command line, its help and its completion",
 	"github.com/spf13/pflag":                   "flags; cobra's own",
 	"github.com/HdrHistogram/hdrhistogram-go":  "lab: percentiles of benchmarks",
+	"github.com/theory/jsonpath":               "lab: the columns of kubectl get",
 	"github.com/tidwall/btree":                 "lab: the ordered store of the API server in memory",
 	"github.com/pmezard/go-difflib":            "lab: the difference to the reference; testify brings it anyway",
 	"go.yaml.in/yaml/v3":                       "kubeconfig files, and the manifests that orrery rbac prints",

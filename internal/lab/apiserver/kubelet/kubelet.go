@@ -14,10 +14,9 @@
 //	grace period over        delete with a grace period of 0 and the UID as precondition
 //	node lost                nothing, until the node is reachable
 //
-// It also renews a Lease per node and releases unused claims, which another controller does in a real
-// cluster. Pods on other nodes are left alone. Failed writes
-// are retried with growing delays. [Kubelet.Run] starts one goroutine for the worker, which has
-// ended when Run returns.
+// It also renews a Lease per node and releases unused claims, which another controller does in a
+// real cluster. Pods on other nodes are left alone. Failed writes are retried with growing delays.
+// [Kubelet.Run] starts one goroutine for the worker, which has ended when Run returns.
 package kubelet
 
 import (
@@ -113,8 +112,8 @@ func (k *Kubelet) Run(ctx context.Context) {
 	}
 }
 
-// watch follows pods and nodes until ctx or a watch ends; then it returns the error of the watch. A
-// changed node may admit pods that wait.
+// watch follows pods and nodes until ctx or a watch ends; then it returns the error of the watch.
+// A changed node may admit pods that wait.
 func (k *Kubelet) watch(ctx context.Context, beat <-chan time.Time) error {
 	pods, err := k.config.Registry.Watch(k.pods, api.ListOptions{})
 	if err != nil {
@@ -144,8 +143,8 @@ func (k *Kubelet) watch(ctx context.Context, beat <-chan time.Time) error {
 	}
 }
 
-// each calls f for the objects of the pending events of a watch, and returns the channel to wait on
-// for more.
+// each calls f for the objects of the pending events of a watch, and returns the channel to wait
+// on for more.
 func each(watch *registry.Watch, f func(*store.Object)) (more <-chan struct{}, err error) {
 	for {
 		events, more, err := watch.Poll()

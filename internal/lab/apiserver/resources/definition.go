@@ -2,19 +2,19 @@
 // implements the verbs for all of them. A [Definition] has the names and subresources of a
 // resource, its [Strategy] (the hooks that set defaults, prepare and validate an object on its way
 // to the store) and the [Column]s of kubectl get. A [Catalog] holds the definitions of built-in
-// types, most of which are recorded in builtin.jsonl, and those of custom resources, which come and
-// go with their CustomResourceDefinitions. [Table] renders a list as a table, because the server
-// chooses the columns.
+// types, most of which are recorded in builtin.jsonl, and those of custom resources, which come
+// and go with their CustomResourceDefinitions. [Table] renders a list as a table, because the
+// server chooses the columns.
 //
-// A Definition is immutable once a Catalog has it. Hooks never panic, whatever an object holds, and
-// do not change the old object. Defaults, messages and tables are compared with those of
+// A Definition is immutable once a Catalog has it. Hooks never panic, whatever an object holds,
+// and do not change the old object. Defaults, messages and tables are compared with those of
 // kube-apiserver (testdata, recorded by upstream/apiserver/recorder).
 //
 // kube-apiserver has a Go struct for each type; a server with untyped trees needs the description
 // as data. A [Type] describes one place in a document. [Builtin] returns the types of Kubernetes,
 // recorded in schemas.jsonl from the OpenAPI documents of kube-apiserver and completed with what
-// only its Go types know; [Custom] derives a type from the schema of a CustomResourceDefinition. They
-// answer:
+// only its Go types know; [Custom] derives a type from the schema of a CustomResourceDefinition.
+// They answer:
 //
 //   - Which fields of a document are unknown, and which values do not fit? [Type.Check]
 //   - What remains after decoding and encoding it? [Type.Prune]

@@ -21,8 +21,8 @@ import (
 //	load>7, load<9     the label is an integer greater or less than this
 //
 // Field selectors have only =, == and !=. A type decides which fields are selectable
-// ([Definition.FieldSelector]). What is accepted is what kube-apiserver accepts. The zero value selects
-// everything. It is immutable.
+// ([Definition.FieldSelector]). What is accepted is what kube-apiserver accepts. The zero value
+// selects everything. It is immutable.
 type Labels struct {
 	requirements []labelRequirement // sorted by key
 }

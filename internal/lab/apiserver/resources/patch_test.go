@@ -77,8 +77,8 @@ func TestAsKubeAPIServerPatches(t *testing.T) {
 	assert.Greater(t, refusals, 45)
 }
 
-// shownDocument matches the document in an error, which has times and versions. kube-apiserver shows
-// a strategic merge patch instead.
+// shownDocument matches the document in an error, which has times and versions. kube-apiserver
+// shows a strategic merge patch instead.
 var shownDocument = regexp.MustCompile(`^ "" is invalid: patch: Invalid value: ".*?[}\]]": `)
 
 func withoutDocument(message string) string { return shownDocument.ReplaceAllString(message, "...: ") }

@@ -25,10 +25,10 @@ var (
 	errEncoding = errors.New("content encoding inside the envelope is not supported")
 )
 
-// DecodeProtobuf decodes a body as the JSON of the same object would be: empty fields that Go omits
-// are omitted, and unknown fields are skipped. A CustomResourceDefinition, which all clients send in
-// JSON, is an unknown kind. Nothing encodes protobuf: kubectl create and the typed clients of
-// client-go send it without asking, but accept JSON in return.
+// DecodeProtobuf decodes a body as the JSON of the same object would be: empty fields that Go
+// omits are omitted, and unknown fields are skipped. A CustomResourceDefinition, which all clients
+// send in JSON, is an unknown kind. Nothing encodes protobuf: kubectl create and the typed clients
+// of client-go send it without asking, but accept JSON in return.
 //
 // A body has a magic prefix and an envelope with the kind and the message. messages.txt, recorded
 // from the Go types of Kubernetes, names the fields by number.

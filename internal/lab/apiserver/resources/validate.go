@@ -91,8 +91,8 @@ func plainSchema(openAPI tree) tree {
 	return plain
 }
 
-// validateCustom checks a custom resource against its schema; old is empty for a new one. A mistake
-// that the old object has too may stay. The errors are ordered by field.
+// validateCustom checks a custom resource against its schema; old is empty for a new one. A
+// mistake that the old object has too may stay. The errors are ordered by field.
 func validateCustom(schema *jsonschema.Schema, o, old *api.Unstructured) []FieldError {
 	if schema == nil {
 		return nil
@@ -114,8 +114,8 @@ func schemaErrors(schema *jsonschema.Schema, object tree) []FieldError {
 	return wrong
 }
 
-// valueErrors returns the errors about single values. What is wrong in each alternative of anyOf and
-// oneOf is left out.
+// valueErrors returns the errors about single values. What is wrong in each alternative of anyOf
+// and oneOf is left out.
 func valueErrors(refused *jsonschema.ValidationError, object any) (wrong []FieldError) {
 	if refused == nil {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// validateWorkload validates the number of replicas, the selector, which must match the template, and
-// the containers.
+// validateWorkload validates the number of replicas, the selector, which must match the template,
+// and the containers.
 func validateWorkload(kind string, o *api.Unstructured) []FieldError {
 	var m Errors
 	spec := child(o.Object, "spec")

@@ -22,8 +22,8 @@ func (s *Store) getLocked(prefix string, key Key) (*Object, bool) {
 	return c.objects.get(key)
 }
 
-// write commits the event that decide returns, and calls the hook for it. An event without an object
-// changes nothing.
+// write commits the event that decide returns, and calls the hook for it. An event without an
+// object changes nothing.
 func (c *Collection) write(decide func() (Event, error)) (*Object, error) {
 	event, err := c.decide(decide)
 	if err == nil && event.Object != nil && c.store.committed != nil {
@@ -65,8 +65,8 @@ func (c *Collection) Create(d Draft, guard Guard) (*Object, error) {
 	})
 }
 
-// Replace stores a new version in place of old, which must be the current one. Otherwise swapped is
-// false and nothing happens: the caller must read again. If the content is unchanged, Replace
+// Replace stores a new version in place of old, which must be the current one. Otherwise swapped
+// is false and nothing happens: the caller must read again. If the content is unchanged, Replace
 // returns old and creates neither event nor version. The key cannot change. It fails with
 // [ErrDropped].
 func (c *Collection) Replace(old *Object, d Draft) (replaced *Object, swapped bool, err error) {
