@@ -100,8 +100,7 @@ func Example() {
 	// Output:
 	// deleting all configmaps: the server found 2
 	// condition NamespaceContentRemaining: Some resources are remaining: configmaps. has 1 resource instances
-	// condition NamespaceFinalizersRemaining: Some content in the namespace has finalizers
-	// remaining: example.com/backup in 1 resource instances
+	// condition NamespaceFinalizersRemaining: Some content in the namespace has finalizers remaining: example.com/backup in 1 resource instances
 	// look again in 8s
 	// deleting all configmaps: the server found 0
 	// finalize team-a: finalizers are now []

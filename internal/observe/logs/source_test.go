@@ -21,7 +21,7 @@ type statement struct{ file, message string }
 
 var (
 	logStatement = regexp.MustCompile(`\.\s*(?:Msg|Msgf|MsgFunc)\(`)
-	constantText = regexp.MustCompile(`\.\s*Msg\("((?:[^"\\]|\\.)*)"\)`)
+	constantText = regexp.MustCompile(`\.\s*Msg\(\s*"((?:[^"\\]|\\.)*)"(?:\s*\+\s*"(?:[^"\\]|\\.)*")*\)`)
 )
 
 // statements returns all log statements below a directory and reports those whose message is not
