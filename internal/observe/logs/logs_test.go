@@ -79,8 +79,6 @@ func TestParseFormat(t *testing.T) {
 	assert.ErrorContains(t, err, "use text or json")
 }
 
-const slowStart = "still waiting for an answer of the API server"
-
 // Each story is told by hooks, and is what the log says of it at some -v. The rows run in bubbles.
 func TestWhatTheLogSays(t *testing.T) {
 	refused := errors.New("refused")
@@ -127,7 +125,9 @@ func TestWhatTheLogSays(t *testing.T) {
 			trace.PassDone("a", time.Second, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
 			trace.Conflict("a", errors.New("modified"))
 			trace.ConditionsFailed("a", errors.New("forbidden"))
+			trace.ConditionsFailed("a", api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}))
 			trace.PassDone("a", time.Second, 3, refused)
+			trace.PassDone("a", time.Second, 3, controller.ErrCutShort)
 			trace.Discovered("a", 30, errors.New("a group is down"))
 			trace.Finalized("a", refused)
 			trace.Finalized("a", nil)
@@ -135,7 +135,7 @@ func TestWhatTheLogSays(t *testing.T) {
 			trace.Enqueued(namespace("a"), 5*time.Second)
 		}, []string{
 			"namespace is being deleted", "condition holds", "content remains and needs time",
-			"cannot report conditions", "pass failed, retrying", "namespace finalized",
+			"cannot report conditions", "pass failed, retrying", interrupted, "namespace finalized",
 		}},
 		"requests, of which a warning is repeated": {0, func(l log) {
 			trace := l.Requests()
@@ -196,11 +196,6 @@ func TestWhatTheLogSays(t *testing.T) {
 				l.Reflector("namespaces").BackOff(time.Second, err)
 			}
 		}, []string{"lost leadership, stopping at once", begins, interrupted, interrupted, interrupted, interrupted}},
-		"a pass that is cut short, and a namespace that has vanished": {0, func(l log) {
-			trace := deleting(l)
-			trace.PassDone("a", time.Second, 1, controller.ErrCutShort)
-			trace.ConditionsFailed("a", api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}))
-		}, []string{begins, interrupted}},
 		"nothing of an expired position, which is ordinary": {0, isExpired, nil},
 		"an expired position with -v1":                      {1, isExpired, []string{"list-watch failed, retrying"}},
 		"a server that was restored from a backup": {0, func(l log) { l.Reflector("a").Expired("9", behind) }, []string{
@@ -217,17 +212,8 @@ func TestWhatTheLogSays(t *testing.T) {
 				trace.PassDone("a", 0, 1, errors.New("listing of secrets: forbidden"))
 			}
 		}, []string{begins, dry, "pass failed, retrying", dry}},
-		"a server that throttles or is silent, until the first store is filled": {0, func(l log) {
+		"no request that ended, and none after the first store is filled": {0, func(l log) {
 			trace := l.Requests()
-			version := restclient.RequestInfo{Method: "GET", Path: "/version"}
-			for attempt := range 5 {
-				version.Attempt = attempt + 1
-				trace.RequestStart(version)
-				trace.RequestDone(version, restclient.RequestResult{Code: 429})
-				trace.Retry(version, 2*time.Second, errors.New("too many requests"))
-				time.Sleep(2 * time.Second)
-			}
-			trace.Finished(version, restclient.RequestResult{Code: 429})
 			watch := restclient.RequestInfo{Method: "GET", Verb: "watch", Path: "/api/v1/namespaces", Attempt: 1}
 			trace.RequestStart(watch)
 			trace.RequestDone(watch, restclient.RequestResult{Code: 200})
@@ -239,7 +225,7 @@ func TestWhatTheLogSays(t *testing.T) {
 			l.Informer().HandlerSynced(informer.HandlerInfo{})
 			trace.RequestStart(quick)
 			time.Sleep(time.Minute)
-		}, []string{slowStart, slowStart, "store is filled"}},
+		}, []string{"store is filled"}},
 		"retries of a queue with -v1": {1, func(l log) {
 			l.Queue("q", "c").Retried("a", 2, time.Second)
 		}, []string{"retry planned"}},
@@ -309,6 +295,7 @@ func TestWhatALineHas(t *testing.T) {
 	conflict := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 409, Reason: api.ReasonConflict,
 		Message: "modified"})
 	refused := errors.New("no")
+	const outage = "WARN  list-watch failed, retrying informer=pods error=no wait_s=5"
 	const failed = "WARN  pass failed, retrying controller=things key=a error=no failures=1 took_s=1"
 	for _, c := range []struct {
 		verbosity int
@@ -341,15 +328,34 @@ func TestWhatALineHas(t *testing.T) {
 		{1, func(l log) {
 			l.Requests().Warning(restclient.Warning{Code: 299, Text: "it is deprecated", Origin: "pass-1"})
 		}, []string{`DEBUG the API server warns reconcile_id=pass-1 warning="it is deprecated"`}},
-		{0, func(l log) {
+		{0, func(l log) { // a server that throttles
 			trace, version := l.Requests(), restclient.RequestInfo{Method: "GET", Path: "/version"}
-			for version.Attempt = range 3 {
+			for version.Attempt = range 4 {
 				trace.RequestStart(version)
+				trace.RequestDone(version, restclient.RequestResult{Code: 429})
 				trace.Retry(version, 2*time.Second, refused)
-				time.Sleep(1400 * time.Millisecond)
+				time.Sleep(2500 * time.Millisecond)
 			}
-			trace.Finished(version, restclient.RequestResult{})
-		}, []string{"WARN  " + slowStart + " method=GET path=/version error=no attempts=2 waited_s=3"}},
+			trace.Finished(version, restclient.RequestResult{Code: 429})
+			time.Sleep(time.Minute)
+		}, []string{
+			"WARN  still waiting for an answer of the API server method=GET path=/version error=no attempts=1 waited_s=3",
+			"WARN  still waiting for an answer of the API server method=GET path=/version error=no attempts=2 waited_s=6",
+		}},
+		{0, func(l log) { // an outage: its beginning, a line a minute, its end
+			list := l.Reflector("pods")
+			for range 3 * 12 {
+				list.BackOff(5*time.Second, refused)
+				time.Sleep(5 * time.Second)
+			}
+			list.BackOff(5*time.Second, errors.New("another"))
+			list.WatchStarted(api.ListOptions{})
+			list.WatchStarted(api.ListOptions{})
+			list.BackOff(5*time.Second, refused)
+		}, []string{
+			outage, outage, outage, "WARN  list-watch failed, retrying informer=pods error=another wait_s=5",
+			"INFO  list-watch works again informer=pods after_s=180 attempts=37", outage,
+		}},
 		{0, func(l log) { // the time since the deletion timestamp, not since it was seen
 			trace, shop := l.Namespaces(), namespace("shop")
 			deleted := api.NewTime(time.Now().Add(-time.Minute))
@@ -439,45 +445,16 @@ var passID = regexp.MustCompile(`id=[a-z0-9]{6}-1\b`)
 
 // Memory for namespaces that have gone does not grow with their number.
 func TestManyDeletionsAreNotRemembered(t *testing.T) {
-	var out bytes.Buffer
-	trace := logs.New(logs.Config{Writer: &out}).Namespaces()
-	deletion := func(i int) {
-		name := fmt.Sprintf("ns-%d", i)
-		trace.Enqueued(namespace(name), 0)
-		trace.PassDone(name, 0, 0, nil)
-	}
-	for i := range 5000 {
-		deletion(i)
-	}
-	out.Reset()
-	deletion(0)
-	assert.Contains(t, out.String(), "namespace is being deleted", "it was forgotten long ago")
-	out.Reset()
-	deletion(4999)
-	assert.Empty(t, out.String(), "logged just now")
-}
-
-// A watch that cannot be opened is reported without -v: at the beginning, once a minute, and at
-// the end.
-func TestAnOutageIsLoggedOnceAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		refused := errors.New("the server cannot be reached")
-		reported := lines(t, 0, func(l log) {
-			list := l.Reflector("namespaces")
-			for range 10 * 12 {
-				list.BackOff(5*time.Second, refused)
-				time.Sleep(5 * time.Second)
-			}
-			list.BackOff(5*time.Second, errors.New("no file descriptor is left"))
-			list.WatchStarted(api.ListOptions{})
-			list.WatchStarted(api.ListOptions{})
-			list.BackOff(5*time.Second, refused)
-		})
-		require.Len(t, reported, 13)
-		assert.Equal(t, []string{"list-watch works again", "list-watch failed, retrying"}, messages(reported)[11:])
-		assert.EqualValues(t, 121, reported[11]["attempts"])
-		assert.EqualValues(t, 600, reported[11]["after_s"])
+	reported := lines(t, 0, func(l log) {
+		trace := l.Namespaces()
+		for i := range 5002 {
+			name := strconv.Itoa(i % 5001) // the first one was forgotten long ago
+			trace.Enqueued(namespace(name), 0)
+			trace.PassDone(name, 0, 0, nil)
+		}
+		trace.Enqueued(namespace("5000"), 0) // logged just now
 	})
+	assert.Len(t, reported, 5002)
 }
 
 // A queue without a trace does not read the clock.

@@ -21,7 +21,8 @@ type statement struct{ file, message string }
 
 var (
 	logStatement = regexp.MustCompile(`\.\s*(?:Msg|Msgf|MsgFunc)\(`)
-	constantText = regexp.MustCompile(`\.\s*Msg\(\s*"((?:[^"\\]|\\.)*)"(?:\s*\+\s*"(?:[^"\\]|\\.)*")*\)`)
+	constantText = regexp.MustCompile(`\.\s*Msg\("((?:[^"\\]|\\.|" \+\s*")*)"\)`)
+	brokenText   = regexp.MustCompile(`" \+\s*"`) // over two lines
 )
 
 // statements returns all log statements below a directory and reports those whose message is not
@@ -40,7 +41,7 @@ func statements(t *testing.T, directory string) (found []statement) {
 		constant := constantText.FindAllStringSubmatch(string(text), -1)
 		assert.Len(t, constant, len(logStatement.FindAll(text, -1)), "%s: use Msg with a constant, and fields", path)
 		for _, match := range constant {
-			found = append(found, statement{file: filepath.ToSlash(path), message: match[1]})
+			found = append(found, statement{file: filepath.ToSlash(path), message: brokenText.ReplaceAllString(match[1], "")})
 		}
 		return err
 	})

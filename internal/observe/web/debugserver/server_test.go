@@ -32,12 +32,16 @@ func start(t *testing.T, config debugserver.Config) *debugserver.Server {
 	return server
 }
 
-// ask sends a request over a new connection.
-func ask(t *testing.T, server *debugserver.Server, method, path string) (code int, body string, header http.Header) {
+// client opens a connection for each request.
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+// ask sends a request.
+func ask(t *testing.T, server *debugserver.Server, method, path string,
+	host ...string) (code int, body string, header http.Header) {
 	t.Helper()
 	request, err := http.NewRequest(method, "http://"+server.Addr()+path, nil)
 	require.NoError(t, err)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	request.Host = strings.Join(host, "")
 	answer, err := client.Do(request)
 	require.NoError(t, err)
 	defer answer.Body.Close()
@@ -107,10 +111,6 @@ func TestRequestsHaveLimits(t *testing.T) {
 	askers.Wait()
 }
 
-type mood int
-
-func (m mood) String() string { return [...]string{"calm", "busy"}[m] }
-
 type Inner struct {
 	ID  uint64
 	QPS float32
@@ -120,7 +120,7 @@ type snapshot struct {
 	Inner
 	Name        string
 	UIDOf       map[int]string
-	Mood        mood
+	Month       time.Month
 	LastError   error
 	Took        time.Duration
 	When, Never time.Time
@@ -136,18 +136,17 @@ func TestGearsAreShownAsJSON(t *testing.T) {
 	when := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	server.Show("first", func() any {
 		return snapshot{
-			Inner: Inner{ID: 7, QPS: 1.5}, Name: "n", UIDOf: map[int]string{2: "b", 1: "a"}, Mood: 1,
+			Inner: Inner{ID: 7, QPS: 1.5}, Name: "n", UIDOf: map[int]string{2: "b", 1: "a"}, Month: 1,
 			LastError: fmt.Errorf("wrapped: %w", io.EOF), Took: 90 * time.Second, When: when,
 			List: []Inner{{ID: 1}}, hidden: "secret",
 		}
 	})
 	server.Show("second", func() any { return nil })
-
 	code, body, header := ask(t, server, http.MethodGet, "/debug/orrery")
 	assert.Equal(t, 200, code)
 	assert.Equal(t, "application/json", header.Get("Content-Type"))
 	assert.Equal(t, `{"first":{"do":null,"id":7,"keys":[],"lastError":"wrapped: EOF","list":[{"id":1,"qps":0}],`+
-		`"missing":null,"mood":"busy","name":"n","never":null,"qps":1.5,"took":"1m30s","uidOf":{"1":"a","2":"b"},`+
+		`"missing":null,"month":"January","name":"n","never":null,"qps":1.5,"took":"1m30s","uidOf":{"1":"a","2":"b"},`+
 		`"when":"2026-01-02T03:04:05Z"},"second":null}`+"\n", body)
 	assert.Equal(t, "404 there is no gear of that name; there is: first, second\n",
 		get(t, server, "/debug/orrery?gear=third"))
@@ -208,13 +207,8 @@ func TestWhatIsAnswered(t *testing.T) {
 		assert.Equal(t, "no-store", header.Get("Cache-Control"))
 		assert.Equal(t, "nosniff", header.Get("X-Content-Type-Options"))
 	}
-	request, err := http.NewRequest(http.MethodGet, "http://"+on.Addr()+"/debug/orrery", nil)
-	require.NoError(t, err)
-	request.Host = "evil.example"
-	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
-	require.NoError(t, err)
-	answer.Body.Close()
-	assert.Equal(t, 403, answer.StatusCode)
+	code, _, _ := ask(t, on, http.MethodGet, "/debug/orrery", "evil.example")
+	assert.Equal(t, 403, code)
 }
 
 // Stop waits for responses in progress, aborts those that do not end, and leaves nothing behind:
@@ -233,9 +227,7 @@ func TestStopLeavesNothing(t *testing.T) {
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 		if answer, err := client.Get("http://" + server.Addr() + "/metrics"); err == nil {
-			_, _ = io.Copy(io.Discard, answer.Body)
 			answer.Body.Close()
 		}
 	}()
@@ -253,7 +245,7 @@ func TestStopLeavesNothing(t *testing.T) {
 	again.Stop()
 }
 
-// Several gears of a kind are one member. A request may name one or all of them.
+// A request may name one gear of a kind, or all of them.
 func TestGearsOfAKindAreShownTogether(t *testing.T) {
 	server := start(t, debugserver.Config{})
 	for _, name := range []string{"informer/pods", "gears", "informer/namespaces", "informers"} {

@@ -92,10 +92,10 @@ func TestPageSurvivesItsProcess(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.Do(chromedp.Navigate(server.URL() + "&lang=en"))
 	run.add("a")
-	b.Until(`document.querySelector('[data-set="queue"] .key')?.title === "a"`)
+	b.queued("a")
 	server.Stop()
-	b.Until(`document.querySelector(".notice")?.innerText.includes("The process has gone.")`)
-	assert.Equal(t, "a", value[string](b, `document.querySelector('[data-set="queue"] .key').title`))
+	b.notice("The process has gone.")
+	b.queued("a")
 	saved := value[string](b, `new Promise(resolve => {
 		const create = URL.createObjectURL;
 		URL.createObjectURL = blob => { blob.text().then(resolve); return create.call(URL, blob); };

@@ -3,7 +3,7 @@ package view_test
 import (
 	"context"
 	"encoding/json"
-	"slices"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -25,13 +25,8 @@ import (
 // heldRun is a work queue with gates and two workers, in a server that a page controls.
 type heldRun struct {
 	queue.ObservableInterface[string]
-	gates    *gate.Gates
-	recorder *trace.Recorder
-	server   *view.Server
-
-	mu      sync.Mutex
-	passes  []string   // guarded by mu
-	another *sync.Cond // of mu: a key was added to passes
+	server *view.Server
+	passes chan string // the keys that have passed
 }
 
 func held(t *testing.T) *heldRun {
@@ -39,27 +34,24 @@ func held(t *testing.T) *heldRun {
 	recorder, err := trace.Start(trace.Config{Header: trace.Header{Gears: "fast", Run: "test", Workers: 2}})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &heldRun{gates: gate.New(ctx, recorder), recorder: recorder}
-	r.another = sync.NewCond(&r.mu)
+	gates := gate.New(ctx, recorder)
+	r := &heldRun{passes: make(chan string, 100)}
 	work := func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
 		return queue.NewRateLimiting(limiter, config)
 	}
-	r.ObservableInterface = gate.HoldQueue(r.gates, "work", work)(
+	r.ObservableInterface = gate.HoldQueue(gates, "work", work)(
 		queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
 		queue.Config[string]{Trace: recorder.Queue("work")})
 	var working sync.WaitGroup
 	for range 2 {
 		working.Go(func() {
 			for key, shutdown := r.Get(); !shutdown; key, shutdown = r.Get() {
-				r.mu.Lock()
-				r.passes = append(r.passes, key)
-				r.another.Broadcast()
-				r.mu.Unlock()
+				r.passes <- key
 				r.Done(key)
 			}
 		})
 	}
-	r.server, err = view.Start(view.Config{Source: recorder, Control: r.gates})
+	r.server, err = view.Start(view.Config{Source: recorder, Control: gates})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		cancel()
@@ -71,38 +63,44 @@ func held(t *testing.T) *heldRun {
 	return r
 }
 
-func (r *heldRun) passed() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]string{}, r.passes...)
+// await returns when a key has passed, and those before it.
+func (r *heldRun) await(key string) {
+	for passed := ""; passed != key; {
+		passed = <-r.passes
+	}
 }
 
-// await returns when a key has passed.
-func (r *heldRun) await(key string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for !slices.Contains(r.passes, key) {
-		r.another.Wait()
-	}
+// open opens the page of the run, and waits for its gates.
+func (r *heldRun) open(t *testing.T, query string) *tab {
+	t.Helper()
+	b := openTab(t, 1280, 720)
+	b.Do(chromedp.Navigate(r.server.URL() + query))
+	b.Until(`document.querySelector(".gates")`)
+	return b
+}
+
+// gates waits until these gates are closed, and the mode is that of a run that is held, or empty.
+func (b *tab) gates(closed, mode string) {
+	b.T.Helper()
+	b.Until(`[...document.querySelectorAll('.gate[aria-pressed="true"]')].map(g => g.dataset.gate).join(" ") === "` +
+		closed + `"`)
+	b.Until(`(document.querySelector(".mode.held")?.innerText ?? "") === "` + mode + `"`)
+}
+
+// notice waits until the page has a notice with these words.
+func (b *tab) notice(words string) {
+	b.T.Helper()
+	b.Until(fmt.Sprintf(`document.querySelector(".notice")?.innerText.includes(%q)`, words))
 }
 
 // The page holds the run, steps it, runs it to a condition and releases it, by the keyboard alone.
 func TestGatesByKeyboard(t *testing.T) {
 	r := held(t)
-	b := openTab(t, 1280, 720)
-	b.Do(chromedp.Navigate(r.server.URL() + "&lang=en&theme=light"))
+	b := r.open(t, "&lang=en&theme=light")
 	r.Add("begin")
-	b.Until(`document.querySelector(".gates")`)
+	r.await("begin")
 	assert.Equal(t, "G2 G4 G6", value[string](b,
 		`[...document.querySelectorAll(".gate:disabled")].map(g => g.dataset.gate).join(" ")`))
-	pressed := func(gates string) {
-		t.Helper()
-		b.Until(`[...document.querySelectorAll('.gate[aria-pressed="true"]')].map(g => g.dataset.gate).join(" ") === "` + gates + `"`)
-	}
-	says := func(words string) {
-		t.Helper()
-		b.Until(`(document.querySelector(".mode.held")?.innerText ?? "") === "` + words + `"`)
-	}
 	runTo := func(condition string) {
 		t.Helper()
 		b.Press("g")
@@ -111,42 +109,39 @@ func TestGatesByKeyboard(t *testing.T) {
 		b.Press(condition + kb.Enter)
 	}
 	b.Press("h")
-	pressed("G5")
+	b.gates("G5", "")
 	for _, key := range []string{"a", "b", "c", "d"} {
 		r.Add(key)
 	}
-	says("HELD at G5: 2 wait")
+	b.gates("G5", "HELD at G5: 2 wait")
 	assert.Empty(t, value[[]string](b, viewtest.Outside), "nothing is cut off")
 	assert.Empty(t, value[[]string](b, viewtest.Faint), "the contrast is at least 4.5")
 	b.Picture("held")
-	assert.Equal(t, []string{"begin"}, r.passed())
+	assert.Empty(t, r.passes)
 	b.Press("n")
 	b.Until(`document.querySelector('[data-box="queue"]').innerText.includes("d")`)
 	b.Press("5")
-	pressed("")
-	says("")
+	b.gates("", "")
 	b.Press("7")
-	pressed("G7")
+	b.gates("G7", "")
 	r.Add("e")
-	says("HELD at G7: 1 waits")
-	assert.Contains(t, r.passed(), "e", "G7 is behind the pass")
+	b.gates("G7", "HELD at G7: 1 waits")
+	r.await("e") // G7 is behind the pass
 	runTo("key==z && gate==G5")
-	says("")
+	b.gates("", "")
 	r.Add("y")
 	r.await("y") // otherwise both may come to G5 at once
 	r.Add("z")
-	says("HELD at G5: 1 waits")
-	pressed("G5")
-	assert.NotContains(t, r.passed(), "z")
+	b.gates("G5", "HELD at G5: 1 waits")
+	assert.Empty(t, r.passes)
 
 	b.Press(" ")
 	b.Until(`document.querySelector(".mode").innerText.startsWith("FROZEN")`)
 	b.Press("h")
-	pressed("")
-	says("")
+	b.gates("", "")
 	b.Until(`document.querySelector(".mode").innerText === "LIVE"`) // it has caught up
 	runTo("kee==z")
-	b.Until(`document.querySelector(".notice")?.innerText.includes('"kee" is not one of key')`)
+	b.notice(`"kee" is not one of key`)
 	b.Until(`document.activeElement.value === "kee==z"`) // what was typed can be corrected
 	b.Press(kb.Escape)
 	b.Press("?")
@@ -154,11 +149,9 @@ func TestGatesByKeyboard(t *testing.T) {
 	b.Press(kb.Escape)
 	b.Sound()
 
-	other := openTab(t, 1280, 720)
-	other.Do(chromedp.Navigate(r.server.URL() + "&lang=zh-CN&theme=dark"))
-	other.Until(`document.querySelector(".gates")`)
+	other := r.open(t, "&lang=zh-CN&theme=dark")
 	other.Press("5")
-	pressed("G5") // both pages move the same gates
+	b.gates("G5", "") // both pages move the same gates
 	assert.Empty(t, value[[]string](other, viewtest.Outside), "nothing is cut off")
 	other.Sound()
 }
@@ -167,17 +160,15 @@ func TestGatesByKeyboard(t *testing.T) {
 // the run, of which nothing comes any more.
 func TestAFileDroppedOnALiveRun(t *testing.T) {
 	r := held(t)
-	b := openTab(t, 1280, 720)
-	b.Do(chromedp.Navigate(r.server.URL() + "&lang=en"))
-	b.Until(`document.querySelector(".gates")`)
+	b := r.open(t, "&lang=en")
 	b.Press("h")
-	b.Until(`document.querySelector('.gate[data-gate="G5"]').getAttribute("aria-pressed") === "true"`)
+	b.gates("G5", "")
 	r.Add("a")
 	r.Add("b")
 	r.Add("c")
-	b.Until(`document.querySelector(".mode.held")?.innerText === "HELD at G5: 2 wait"`)
+	b.gates("G5", "HELD at G5: 2 wait")
 	b.drop("hello")
-	b.Until(`document.querySelector(".notice")?.innerText.includes("This is not a recording")`)
+	b.notice("This is not a recording")
 	b.Press("n")
 	b.Until(`document.querySelector('[data-set="queue"] .num').innerText === "0"`)
 	assert.Equal(t, "LIVE", value[string](b, `document.querySelector(".mode").innerText`))

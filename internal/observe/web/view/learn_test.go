@@ -3,7 +3,6 @@ package view_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -77,8 +76,7 @@ func (b *tab) code() (place, all string) {
 // The code is that of the function that acted last, in the form that runs, at the moment shown. The
 // box of a learner's page has a mark.
 func TestPageShowsTheCode(t *testing.T) {
-	recording, err := os.ReadFile("testdata/one-key.jsonl")
-	require.NoError(t, err)
+	recording := file(t, "one-key")
 	fast := []byte(`"gears":"fast"`)
 	textbook := bytes.Replace(recording, fast, []byte(`"yours":["queue/queue.go"],"gears":"fast,queue=textbook"`), 1)
 	require.NotEqual(t, recording, textbook)

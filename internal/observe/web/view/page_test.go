@@ -18,13 +18,16 @@ import (
 	"orrery/internal/observe/web/view/viewtest"
 )
 
-// machine is a recording that ends with a state in which every box has something to show.
-func machine(t *testing.T) []byte {
+// file returns a recording in testdata.
+func file(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile("testdata/machine.jsonl")
+	text, err := os.ReadFile("testdata/" + name + ".jsonl")
 	require.NoError(t, err)
 	return text
 }
+
+// machine is a recording that ends with a state in which every box has something to show.
+func machine(t *testing.T) []byte { return file(t, "machine") }
 
 // replayed returns the address of a page that shows a recording, and knows the sources.
 func replayed(t testing.TB, recording []byte, source view.Code) string {
@@ -50,8 +53,8 @@ func (b *tab) show(address string) {
 // button clicks the button with that text.
 func (b *tab) button(text string) {
 	b.T.Helper()
-	b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
-		`[...document.querySelectorAll("button")].find(b => b.innerText === %q).click()`, text)))
+	value[bool](b, fmt.Sprintf(`[...document.querySelectorAll("button")].find(b => b.innerText === %q).click() ?? true`,
+		text))
 }
 
 // text returns what a box says.
@@ -60,10 +63,21 @@ func (b *tab) text(box string) string {
 	return value[string](b, fmt.Sprintf(`document.querySelector('[data-box=%q]').innerText.replace(/\s+/g, " ")`, box))
 }
 
+// has checks that boxes say these words.
+func (b *tab) has(boxes map[string][]string) {
+	b.T.Helper()
+	for box, words := range boxes {
+		shown := b.text(box)
+		for _, word := range words {
+			assert.Contains(b.T, shown, word, "box %s", box)
+		}
+	}
+}
+
 func TestPageShowsEveryBox(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.show(replayed(t, machine(t), view.Code{}))
-	for box, words := range map[string][]string{
+	b.has(map[string][]string{
 		"restclient": {"WATCH", "namespaces/status", "✖ 409", "✖ 503"},
 		"reflector":  {"Watching", "48190", "410 ×1"},
 		"deltafifo":  {"3 keys", "team-b", "A U U †"},
@@ -73,12 +87,7 @@ func TestPageShowsEveryBox(t *testing.T) {
 		"workers":    {"2 of 4 busy", "demo content", "idle"},
 		"nsctl": {"nsctl · demo", "✔ False DeletionDiscoveryFailure", "? Unknown DeletionContentFailure",
 			"… True ContentRemaining", "configmaps 3"},
-	} {
-		shown := b.text(box)
-		for _, word := range words {
-			assert.Contains(t, shown, word, "box %s", box)
-		}
-	}
+	})
 	b.Sound()
 }
 
@@ -86,10 +95,8 @@ func TestPageShowsEveryBox(t *testing.T) {
 // queue, two workers are idle, and the story says in one chip what 99 Adds have done. The picture
 // of the README is this one.
 func TestPageShowsOneKey(t *testing.T) {
-	recording, err := os.ReadFile("testdata/one-key.jsonl")
-	require.NoError(t, err)
 	b := openTab(t, 1280, 720)
-	b.show(replayed(t, recording, view.Code{}) + "&lang=en&theme=light")
+	b.show(replayed(t, file(t, "one-key"), view.Code{}) + "&lang=en&theme=light")
 	for range 14 {
 		b.Press("[")
 	}
@@ -98,14 +105,12 @@ func TestPageShowsOneKey(t *testing.T) {
 	b.Until(`document.querySelectorAll(".story .chip").length === 4`)
 	assert.Equal(t, []string{"queue added", "queue got 92 µs", "queue added", "queue coalesced ×99"},
 		value[[]string](b, `[...document.querySelectorAll(".story .chip")].map(c => c.innerText)`))
-	assert.Contains(t, b.text("story"), "102 events")
-	assert.Contains(t, b.text("queue"), "101 Adds, 99 coalesced")
-	assert.Contains(t, b.text("queue"), "queue 0")
-	assert.Contains(t, b.text("queue"), "dirty 1 team-3 ●")
-	assert.Contains(t, b.text("queue"), "processing 1 team-3")
-	assert.Contains(t, b.text("queue"), "● Added again during the pass: Done queues it once more")
-	assert.Contains(t, b.text("workers"), "1 of 3 busy")
-	assert.Contains(t, b.text("workers"), "w2 idle w3 idle")
+	b.has(map[string][]string{
+		"story": {"102 events"},
+		"queue": {"101 Adds, 99 coalesced", "queue 0", "dirty 1 team-3 ●", "processing 1 team-3",
+			"● Added again during the pass: Done queues it once more"},
+		"workers": {"1 of 3 busy", "w2 idle w3 idle"},
+	})
 	b.Picture("one-key")
 	b.Press(kb.End)
 	b.Until(`document.querySelectorAll(".story .chip").length === 7`)
@@ -120,8 +125,7 @@ func TestPageShowsOneKey(t *testing.T) {
 func TestPageLayout(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.show(replayed(t, machine(t), view.Code{}) + "&lang=en&theme=light")
-	b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
-	b.Until(`document.querySelectorAll(".story .chip").length > 10`)
+	b.story()
 	other := map[string]string{"en": "zh-CN", "zh-CN": "en", "light": "dark", "dark": "light"}
 	language, theme := "en", "light"
 	for _, size := range [][2]int64{{1280, 720}, {1920, 1080}} {
@@ -153,13 +157,20 @@ func (b *tab) dialog(keys, words string) {
 	b.closeDialog()
 }
 
+// story chooses the first key of the queue.
+func (b *tab) story() {
+	b.T.Helper()
+	value[bool](b, `document.querySelector('[data-box="queue"] .key').click() ?? true`)
+	b.Until(`document.querySelectorAll(".story .chip").length > 10`)
+}
+
 // at waits until the page shows the moment after this event.
 func (b *tab) at(event int) {
 	b.T.Helper()
 	b.Until(fmt.Sprintf(`document.querySelector(".time header").innerText.includes("event %d of")`, event))
 }
 
-func TestPageByKeyboard(t *testing.T) {
+func TestPageByKeyboardAndButtons(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.show(replayed(t, machine(t), view.Code{}))
 	arrow := func(name string, shift bool) func() {
@@ -188,9 +199,9 @@ func TestPageByKeyboard(t *testing.T) {
 		}
 		b.Press(kb.Tab)
 	}
-	const focus, events = `document.querySelector('[data-box="queue"]').focus() ?? true`, "queue.added"
+	const events = "queue.added"
 	b.dialog("e", "Adding a key that is already dirty changes nothing")
-	value[bool](b, focus)
+	b.focus("queue")
 	b.dialog(kb.Enter, events)
 	b.dialog(kb.Enter, events) // the box has the focus again
 	b.dialog("t", events)
@@ -202,8 +213,7 @@ func TestPageByKeyboard(t *testing.T) {
 
 	b.Press(kb.End)
 	b.at(822)
-	b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
-	b.Until(`document.querySelectorAll(".story .chip").length > 10`)
+	b.story()
 	b.Press("/")
 	b.Until(`document.activeElement.id === "filter"`)
 	value[string](b, `document.activeElement.value = ""`) // the tool types the / although the page takes it
@@ -215,22 +225,23 @@ func TestPageByKeyboard(t *testing.T) {
 	b.Press(kb.Escape) // leaves the field
 	b.Press(kb.Escape)
 	b.Until(`document.querySelector(".story .chip") === null`)
-	b.Sound()
-}
 
-func TestPagePlays(t *testing.T) {
-	b := openTab(t, 1280, 720)
-	b.Do(chromedp.Navigate(replayed(t, machine(t), view.Code{})))
-	b.Until(`document.querySelector("main.page")`)
+	b.Press(kb.Home)
 	b.button("×16")
 	b.button("Play")
 	b.at(822)
 	b.Until(`document.querySelector(".head button").innerText === "Play"`)
-
 	b.button("×¼")
 	b.Press("p") // at the end: from the start again
 	b.Until(`/event (?!0 |822 )\d+ of/.test(document.querySelector(".time header").innerText)`)
 	b.Sound()
+}
+
+// queued waits until the queue has these keys.
+func (b *tab) queued(keys string) {
+	b.T.Helper()
+	b.Until(fmt.Sprintf(`[...document.querySelectorAll('[data-set="queue"] .key')].map(k => k.title).join(" ") === %q`,
+		keys))
 }
 
 // Freeze stops the picture and counts what comes; following catches up. When the run ends, the page
@@ -242,10 +253,6 @@ func TestPageLiveFreezesAndEnds(t *testing.T) {
 	mode := func(text string) {
 		t.Helper()
 		b.Until(fmt.Sprintf(`document.querySelector(".mode")?.innerText === %q`, text))
-	}
-	queued := func(keys string) {
-		t.Helper()
-		b.Until(fmt.Sprintf(`[...document.querySelectorAll('[data-set="queue"] .key')].map(k => k.title).join(" ") === %q`, keys))
 	}
 	run.add("a")
 	mode("LIVE")
@@ -263,16 +270,16 @@ func TestPageLiveFreezesAndEnds(t *testing.T) {
 	} {
 		step.do()
 		mode(step.mode)
-		queued(step.queued)
+		b.queued(step.queued)
 	}
 	run.Stop("the scene has ended")
 	mode("ENDED")
-	assert.Contains(t, value[string](b, `document.querySelector(".head").innerText`), "the scene has ended")
+	assert.Contains(t, b.head(), "the scene has ended")
 	server.Stop()
 	b.Press(kb.Home)
-	queued("")
+	b.queued("")
 	b.Press(kb.End)
-	queued("a b c")
+	b.queued("a b c")
 	mode("ENDED")
 	assert.False(t, value[bool](b, `document.querySelector(".notice") !== null`),
 		"an end with a reason is no disconnection")
