@@ -15,35 +15,33 @@ import (
 	"orrery/internal/observe/metrics"
 )
 
-const monitoring = "../../../deploy/monitoring"
-
-// expressions returns the values of "expr" in a file of YAML or JSON. An alert has a "for".
-func expressions(t *testing.T, file string) (all []string) {
+// expressions returns the values of "expr" in the rules or in the panels of a file. An alert has a
+// "for".
+func expressions(t *testing.T, name string) (all []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(monitoring, file))
+	text, err := os.ReadFile(filepath.Join("../../../deploy/monitoring", name))
 	require.NoError(t, err)
-	var document any
-	require.NoError(t, yaml.Unmarshal(text, &document))
-	var walk func(node any)
-	walk = func(node any) {
-		switch node := node.(type) {
-		case map[string]any:
-			if node["alert"] != nil {
-				assert.NotEmpty(t, node["for"], node["alert"])
-			}
-			if expression, ok := node["expr"].(string); ok {
-				all = append(all, expression)
-			}
-			for _, value := range node {
-				walk(value)
-			}
-		case []any:
-			for _, value := range node {
-				walk(value)
+	var file struct {
+		Spec struct {
+			Groups []struct {
+				Rules []struct{ Alert, Expr, For string }
 			}
 		}
+		Panels []struct{ Targets []struct{ Expr string } }
 	}
-	walk(document)
+	require.NoError(t, yaml.Unmarshal(text, &file))
+	for _, group := range file.Spec.Groups {
+		for _, rule := range group.Rules {
+			assert.NotEmpty(t, rule.For, rule.Alert)
+			all = append(all, rule.Expr)
+		}
+	}
+	for _, panel := range file.Panels {
+		for _, target := range panel.Targets {
+			all = append(all, target.Expr)
+		}
+	}
+	assert.Len(t, all, strings.Count(string(text), "expr:")+strings.Count(string(text), `"expr":`))
 	return all
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -25,12 +26,13 @@ import (
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
 	"orrery/nsctl"
 	"orrery/nsctl/fast"
+	"orrery/nsctl/nsctltest"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/discovery"
 	"orrery/restclient/restclienttest"
 	"orrery/wait"
 )
@@ -71,8 +73,7 @@ func sum(families map[string]*dto.MetricFamily, name string) (all float64) {
 	return all
 }
 
-// world is a namespace controller with all its metrics on the built-in server, in a synctest
-// bubble.
+// world is a namespace controller with all its metrics on the built-in server.
 type world struct {
 	t       *testing.T
 	metrics *metrics.Metrics
@@ -80,29 +81,26 @@ type world struct {
 	user    *restclient.Client // not the controller's
 }
 
-// inWorld runs a test in a world. Requests go over pipes, which take no time.
+// inWorld runs a test in a world, in a bubble. Requests go over pipes, which take no time.
 func inWorld(t *testing.T, test func(*world)) {
 	synctest.Test(t, func(t *testing.T) {
 		server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
 		require.NoError(t, err)
 		pipes := restclienttest.NewServer(t, server.Handler())
 		w := &world{t: t, metrics: metrics.New("v1.2.3"), server: server, user: pipes.Client()}
-		stop := w.start(pipes.Client(func(config *restclient.Config) {
+		t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
+		w.start(pipes.Client(func(config *restclient.Config) {
 			config.Trace = w.metrics.Requests(config.Host)
 			config.QPS, config.Burst = 1000, 1000
 		}))
-		t.Cleanup(func() {
-			stop()
-			assert.NoError(t, server.Stop(context.Background()))
-		})
 		test(w)
 	})
 }
 
 var id = metrics.InformerID{Name: "test", Version: "v1", Resource: "namespaces"}
 
-// start starts the controller, and returns what stops it.
-func (w *world) start(client *restclient.Client) (stop func()) {
+// start runs the controller until the end of the test.
+func (w *world) start(client *restclient.Client) {
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 	shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
 		Name:       "namespaces",
@@ -111,17 +109,12 @@ func (w *world) start(client *restclient.Client) (stop func()) {
 		QueueTrace: metrics.FIFO[*api.Namespace](w.metrics, id),
 	})
 	w.metrics.Informer(id, shared.Snapshot)
-	named := &nsctl.Trace{PassContext: func(ctx context.Context, namespace string) context.Context {
-		return restclient.WithOrigin(ctx, "the pass over "+namespace)
-	}}
-	trace := nsctl.JoinTraces(named, w.metrics.Namespaces())
+	trace := nsctl.JoinTraces(logs.New(logs.Config{Writer: io.Discard}).Namespaces(), w.metrics.Namespaces())
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: shared,
 		Deleter: fast.NewDeleter(nsctl.DeleterConfig{
-			Namespaces: namespaces,
-			Content:    nsctl.NewContentClient(client),
-			Discovery:  discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
-			Trace:      trace,
+			Namespaces: namespaces, Content: nsctl.NewContentClient(client),
+			Discovery: nsctltest.NewDiscovery(client), Trace: trace,
 		}),
 		QueueMetrics: w.metrics.Queues(),
 		Trace:        trace,
@@ -130,31 +123,22 @@ func (w *world) start(client *restclient.Client) (stop func()) {
 	w.metrics.Deleting(controller.Deleting, controller.OldestDeletion)
 	w.metrics.BeforeGather(controller.UpdateMetrics)
 
-	informerCtx, stopInformer := context.WithCancel(context.Background())
-	controllerCtx, stopController := context.WithCancel(context.Background())
-	var informers, controllers sync.WaitGroup
-	informers.Go(func() { shared.Run(informerCtx) })
-	controllers.Go(func() { controller.Run(controllerCtx) })
+	var running sync.WaitGroup
+	running.Go(func() { shared.Run(w.t.Context()) })
+	running.Go(func() { controller.Run(w.t.Context()) })
+	w.t.Cleanup(running.Wait)
 	synctest.Wait()
-	return func() {
-		stopController()
-		controllers.Wait()
-		stopInformer()
-		informers.Wait()
-	}
 }
 
-func (w *world) create(name string, configMaps ...string) {
-	w.request("POST", "/api/v1/namespaces",
-		fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name))
-	for _, configMap := range configMaps {
-		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q}}`, configMap)
-		w.request("POST", "/api/v1/namespaces/"+name+"/configmaps", body)
+// create creates a namespace, and an object in it.
+func (w *world) create(namespace, kind, resource, metadata string) {
+	post := func(path, kind, metadata string) {
+		body := fmt.Sprintf(`{"apiVersion":"v1","kind":%q,"metadata":%s}`, kind, metadata)
+		request := restclient.Request{Verb: "POST", Path: "/api/v1/namespaces" + path, Body: []byte(body)}
+		require.NoError(w.t, w.user.Do(w.t.Context(), request, nil))
 	}
-}
-
-func (w *world) request(verb, path, body string) {
-	require.NoError(w.t, w.user.Do(w.t.Context(), restclient.Request{Verb: verb, Path: path, Body: []byte(body)}, nil))
+	post("", "Namespace", fmt.Sprintf(`{"name":%q}`, namespace))
+	post("/"+namespace+"/"+resource, kind, metadata)
 }
 
 func (w *world) delete(name string) {
@@ -166,7 +150,7 @@ func (w *world) delete(name string) {
 func TestADeletionInFigures(t *testing.T) {
 	inWorld(t, func(w *world) {
 		t := w.t
-		w.create("first", "a", "b")
+		w.create("first", "ConfigMap", "configmaps", `{"name":"a"}`)
 		synctest.Wait()
 		has(t, w.metrics, "orrery_deletions_in_progress 0", `orrery_informer_synced{informer="namespaces"} 1`)
 		requests := sum(scrape(t, w.metrics), "rest_client_requests_total")
@@ -215,13 +199,10 @@ func TestNoNameIsInAnyMetric(t *testing.T) {
 	const canary = "canary-7f3a"
 	inWorld(t, func(w *world) {
 		t := w.t
-		w.create(canary+"-plain", canary+"-configmap")
-		w.create(canary + "-held")
-		w.request("POST", "/api/v1/namespaces/"+canary+"-held/configmaps",
-			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"`+canary+`","finalizers":["example.org/`+canary+`"]}}`)
-		w.create(canary + "-failing")
-		w.request("POST", "/api/v1/namespaces/"+canary+"-failing/secrets",
-			`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"`+canary+`"}}`)
+		const name = `{"name":"` + canary + `","finalizers":["example.org/` + canary + `"]}`
+		w.create(canary+"-plain", "ConfigMap", "configmaps", `{"name":"`+canary+`"}`)
+		w.create(canary+"-held", "ConfigMap", "configmaps", name)
+		w.create(canary+"-failing", "Secret", "secrets", name)
 		_, err := w.server.Faults().Add("forbid:namespace=" + canary + "-failing,resource=secrets")
 		require.NoError(t, err)
 		for _, name := range []string{"-plain", "-held", "-failing"} {
