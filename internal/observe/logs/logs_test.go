@@ -62,13 +62,6 @@ func namespace(name string) *api.Namespace {
 	return &api.Namespace{ObjectMeta: api.ObjectMeta{Name: name, UID: "1"}}
 }
 
-// deleting returns the hooks of a log that knows of the deletion of namespace a.
-func deleting(l log) *nsctl.Trace {
-	trace := l.Namespaces()
-	trace.Enqueued(namespace("a"), 0)
-	return trace
-}
-
 func TestParseFormat(t *testing.T) {
 	for name, want := range map[string]logs.Format{"text": logs.Text, "json": logs.JSON} {
 		format, err := logs.ParseFormat(name)
@@ -92,8 +85,14 @@ func TestWhatTheLogSays(t *testing.T) {
 	}})
 	lost := &leaderelection.LostError{Lease: "kube-system/orrery"}
 	const begins, interrupted = "namespace is being deleted", "pass interrupted, the next run or leader repeats it"
-	const dry = "dry run: would delete"
+	const dry, needsTime = "dry run: would delete", "content remains and needs time"
+	const failed, cannotReport = "pass failed, retrying", "cannot report conditions"
 
+	deleting := func(l log) *nsctl.Trace {
+		trace := l.Namespaces()
+		trace.Enqueued(namespace("a"), 0)
+		return trace
+	}
 	begun := func(uids ...string) func(log) {
 		return func(l log) {
 			trace := l.Namespaces()
@@ -103,7 +102,6 @@ func TestWhatTheLogSays(t *testing.T) {
 			}
 		}
 	}
-	isExpired := func(l log) { l.Reflector("namespaces").BackOff(time.Second, expired) }
 	for name, c := range map[string]struct {
 		verbosity int
 		story     func(log)
@@ -134,8 +132,7 @@ func TestWhatTheLogSays(t *testing.T) {
 			trace.PassDone("a", time.Second, 0, nil)
 			trace.Enqueued(namespace("a"), 5*time.Second)
 		}, []string{
-			"namespace is being deleted", "condition holds", "content remains and needs time",
-			"cannot report conditions", "pass failed, retrying", interrupted, "namespace finalized",
+			begins, "condition holds", needsTime, cannotReport, failed, interrupted, "namespace finalized",
 		}},
 		"requests, of which a warning is repeated": {0, func(l log) {
 			trace := l.Requests()
@@ -196,14 +193,17 @@ func TestWhatTheLogSays(t *testing.T) {
 				l.Reflector("namespaces").BackOff(time.Second, err)
 			}
 		}, []string{"lost leadership, stopping at once", begins, interrupted, interrupted, interrupted, interrupted}},
-		"nothing of an expired position, which is ordinary": {0, isExpired, nil},
-		"an expired position with -v1":                      {1, isExpired, []string{"list-watch failed, retrying"}},
-		"a server that was restored from a backup": {0, func(l log) { l.Reflector("a").Expired("9", behind) }, []string{
+		"a server that was restored from a backup, but not an expired position": {0, func(l log) {
+			l.Reflector("a").BackOff(time.Second, expired)
+			l.Reflector("a").Expired("9", behind)
+		}, []string{
 			"the server is older than its last known version, as after a restore from a backup; listing again",
 		}},
-		"what a dry run cannot see, with -v1": {1, func(l log) {
-			l.Namespaces().WouldDelete("a", api.PodsResource, nsctl.Found{}, errors.New("forbidden"))
-		}, []string{"dry run: cannot see this content"}},
+		"with -v1": {1, func(l log) {
+			l.Namespaces().WouldDelete("a", api.PodsResource, nsctl.Found{}, refused)
+			l.Queue("q", "c").Retried("a", 2, time.Second)
+			l.Reflector("namespaces").BackOff(time.Second, expired)
+		}, []string{"dry run: cannot see this content", "retry planned", "list-watch failed, retrying"}},
 		"changes of a dry run that repeats its pass": {0, func(l log) {
 			trace := deleting(l)
 			for _, pods := range []int{4, 4, 3, 3} {
@@ -211,7 +211,7 @@ func TestWhatTheLogSays(t *testing.T) {
 				trace.WouldDelete("a", api.PodsResource, nsctl.Found{}, errors.New("forbidden"))
 				trace.PassDone("a", 0, 1, errors.New("listing of secrets: forbidden"))
 			}
-		}, []string{begins, dry, "pass failed, retrying", dry}},
+		}, []string{begins, dry, failed, dry}},
 		"no request that ended, and none after the first store is filled": {0, func(l log) {
 			trace := l.Requests()
 			watch := restclient.RequestInfo{Method: "GET", Verb: "watch", Path: "/api/v1/namespaces", Attempt: 1}
@@ -226,28 +226,20 @@ func TestWhatTheLogSays(t *testing.T) {
 			trace.RequestStart(quick)
 			time.Sleep(time.Minute)
 		}, []string{"store is filled"}},
-		"retries of a queue with -v1": {1, func(l log) {
-			l.Queue("q", "c").Retried("a", 2, time.Second)
-		}, []string{"retry planned"}},
-		"the same report once a minute": {0, func(l log) {
+		"the same once a minute, or after a pass that succeeded, and another reason at once": {0, func(l log) {
 			trace := deleting(l)
 			for range 3 * 60 / 8 {
 				trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 15})
+				trace.ConditionsFailed("a", refused)
+				trace.PassDone("a", 0, 1, refused)
 				time.Sleep(8 * time.Second)
 			}
-		}, append([]string{begins}, slices.Repeat([]string{"content remains and needs time"}, 3)...)},
-		"the same failure once a minute, or until a pass has succeeded": {0, func(l log) {
-			trace := deleting(l)
-			for _, err := range []error{refused, refused, errors.New("refused in another way"), refused, nil, refused} {
+			trace.ConditionsFailed("a", errors.New("a webhook denies it"))
+			for _, err := range []error{errors.New("refused in another way"), refused, nil, refused} {
 				trace.PassDone("a", 0, 1, err)
 			}
-		}, append([]string{begins}, slices.Repeat([]string{"pass failed, retrying"}, 3)...)},
-		"a status update that is refused, once a minute, and with another reason": {0, func(l log) {
-			trace := deleting(l)
-			for _, reason := range []string{"forbidden", "forbidden", "a webhook denies it"} {
-				trace.ConditionsFailed("a", errors.New(reason))
-			}
-		}, append([]string{begins}, slices.Repeat([]string{"cannot report conditions"}, 2)...)},
+		}, slices.Concat([]string{begins}, slices.Repeat([]string{needsTime, cannotReport, failed}, 3),
+			[]string{cannotReport, failed, failed})},
 		"an event that cannot be applied, once a minute, and another error": {0, func(l log) {
 			trace := l.Informer()
 			for range 60 * 2 { // a queue that panics fails with each event, without end
