@@ -22,84 +22,80 @@ import (
 // At rest the fold is what the informer's snapshots say, with every set of gears: phase, position,
 // queue, store and listeners.
 func TestInformerIsItsFold(t *testing.T) {
-	for name, set := range sets(t) {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				const name = "namespaces"
-				r, check := start(t, trace.Config{})
-				source := informertest.NewNamespaceSource()
-				source.Add(informertest.Namespace("a"))
-				source.Add(informertest.Namespace("b"))
-				made := informer.NewSharedIndexInformer(source, informer.Config[*api.Namespace]{
-					Name: name, Gears: gears.Informer[*api.Namespace](set), ResyncPeriod: time.Minute,
-					Reflector:  reflector.Config[*api.Namespace]{Trace: r.Reflector(name)},
-					QueueTrace: trace.FIFO[*api.Namespace](r, name), StoreTrace: r.Store(name), Trace: r.Informer(name),
-				})
-				slow := informer.ResourceEventHandlerFuncs[*api.Namespace]{
-					UpdateFunc: func(_, _ *api.Namespace) { time.Sleep(time.Second) },
-				}
-				_, err := made.AddEventHandlerWithOptions(slow, informer.HandlerOptions{Name: "slow", Coalescing: true})
-				require.NoError(t, err)
-				ctx, cancel := context.WithCancel(t.Context())
-				var ended = make(chan error)
-				go func() { ended <- made.Run(ctx) }()
-				same := func() {
-					t.Helper()
-					synctest.Wait()
-					snapshot, folded := made.Snapshot(), r.State()
-					i := folded.Informers[name]
-					assert.Zero(t, folded.Odd)
-					assert.Equal(t, snapshot.Reflector.Phase.String(), i.Reflector.Phase)
-					assert.Equal(t, snapshot.Reflector.ResourceVersion, i.Reflector.Position)
-					assert.EqualValues(t, snapshot.Reflector.Events, i.Reflector.Events)
-					assert.Len(t, i.FIFO.Slots, len(made.QueueSnapshot().Waiting))
-					assert.Nil(t, i.FIFO.InFlight)
-					objects := map[string]string{}
-					for key, object := range source.Objects() {
-						objects[key] = object.ResourceVersion
-					}
-					assert.Equal(t, objects, i.Store.Objects)
-					assert.EqualValues(t, snapshot.Objects, i.Store.Total)
-					for h, f := range i.Handlers {
-						if f.Removed { // a callback still runs
-							delete(i.Handlers, h)
-						}
-					}
-					assert.Len(t, i.Handlers, len(snapshot.Handlers))
-					for _, h := range snapshot.Handlers {
-						f := i.Handlers[h.Handler+"#"+strconv.FormatUint(h.ID, 10)]
-						require.NotNil(t, f, h.Handler)
-						assert.EqualValues(t, h.Pending, f.Pending, h.Handler)
-						assert.Equal(t, h.Handled, f.Handled, h.Handler)
-						assert.Equal(t, h.Merged, f.Merged, h.Handler)
-					}
-				}
-				same()
-				for range 5 {
-					source.Modify(informertest.Namespace("a"))
-				}
-				source.Delete("b")
-				source.Add(informertest.Namespace("c"))
-				same()
-				late, err := made.AddEventHandlerWithOptions(slow, informer.HandlerOptions{Name: "late"})
-				require.NoError(t, err)
-				same()
-				queued := r.State().Informers[name].FIFO.Queued
-				time.Sleep(2 * time.Minute)
-				same()
-				assert.Greater(t, r.State().Informers[name].FIFO.Queued, queued, "the fold has met resyncs")
-				require.NoError(t, made.RemoveEventHandler(late))
-				same()
-				cancel()
-				require.NoError(t, <-ended)
-				last := check()
-				assert.Zero(t, last.Odd)
-				i := last.Informers[name]
-				assert.Equal(t, "stopped", i.Phase)
-				assert.Equal(t, "Stopped", i.Reflector.Phase)
-			})
+	withSets(t, func(t *testing.T, set gears.Set) {
+		const name = "namespaces"
+		r, check := start(t, trace.Config{})
+		source := informertest.NewNamespaceSource()
+		source.Add(informertest.Namespace("a"))
+		source.Add(informertest.Namespace("b"))
+		made := informer.NewSharedIndexInformer(source, informer.Config[*api.Namespace]{
+			Name: name, Gears: gears.Informer[*api.Namespace](set), ResyncPeriod: time.Minute,
+			Reflector:  reflector.Config[*api.Namespace]{Trace: r.Reflector(name)},
+			QueueTrace: trace.FIFO[*api.Namespace](r, name), StoreTrace: r.Store(name), Trace: r.Informer(name),
 		})
-	}
+		slow := informer.ResourceEventHandlerFuncs[*api.Namespace]{
+			UpdateFunc: func(_, _ *api.Namespace) { time.Sleep(time.Second) },
+		}
+		_, err := made.AddEventHandlerWithOptions(slow, informer.HandlerOptions{Name: "slow", Coalescing: true})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		var ended = make(chan error)
+		go func() { ended <- made.Run(ctx) }()
+		same := func() {
+			t.Helper()
+			synctest.Wait()
+			snapshot, folded := made.Snapshot(), r.State()
+			i := folded.Informers[name]
+			assert.Zero(t, folded.Odd)
+			assert.Equal(t, snapshot.Reflector.Phase.String(), i.Reflector.Phase)
+			assert.Equal(t, snapshot.Reflector.ResourceVersion, i.Reflector.Position)
+			assert.EqualValues(t, snapshot.Reflector.Events, i.Reflector.Events)
+			assert.Len(t, i.FIFO.Slots, len(made.QueueSnapshot().Waiting))
+			assert.Nil(t, i.FIFO.InFlight)
+			objects := map[string]string{}
+			for key, object := range source.Objects() {
+				objects[key] = object.ResourceVersion
+			}
+			assert.Equal(t, objects, i.Store.Objects)
+			assert.EqualValues(t, snapshot.Objects, i.Store.Total)
+			for h, f := range i.Handlers {
+				if f.Removed { // a callback still runs
+					delete(i.Handlers, h)
+				}
+			}
+			assert.Len(t, i.Handlers, len(snapshot.Handlers))
+			for _, h := range snapshot.Handlers {
+				f := i.Handlers[h.Handler+"#"+strconv.FormatUint(h.ID, 10)]
+				require.NotNil(t, f, h.Handler)
+				assert.EqualValues(t, h.Pending, f.Pending, h.Handler)
+				assert.Equal(t, h.Handled, f.Handled, h.Handler)
+				assert.Equal(t, h.Merged, f.Merged, h.Handler)
+			}
+		}
+		same()
+		for range 5 {
+			source.Modify(informertest.Namespace("a"))
+		}
+		source.Delete("b")
+		source.Add(informertest.Namespace("c"))
+		same()
+		late, err := made.AddEventHandlerWithOptions(slow, informer.HandlerOptions{Name: "late"})
+		require.NoError(t, err)
+		same()
+		queued := r.State().Informers[name].FIFO.Queued
+		time.Sleep(2 * time.Minute)
+		same()
+		assert.Greater(t, r.State().Informers[name].FIFO.Queued, queued, "the fold has met resyncs")
+		require.NoError(t, made.RemoveEventHandler(late))
+		same()
+		cancel()
+		require.NoError(t, <-ended)
+		last := check()
+		assert.Zero(t, last.Odd)
+		i := last.Informers[name]
+		assert.Equal(t, "stopped", i.Phase)
+		assert.Equal(t, "Stopped", i.Reflector.Phase)
+	})
 }
 
 // onlyRed are the known objects of a queue: red.

@@ -21,15 +21,15 @@ import (
 	"orrery/queue"
 )
 
-// sets are the sets of gears that every test of hooks and fold runs with.
-func sets(t *testing.T) map[string]gears.Set {
-	all := map[string]gears.Set{}
+// withSets runs a test of hooks and fold in a bubble, with each set of gears.
+func withSets(t *testing.T, test func(*testing.T, gears.Set)) {
 	for _, text := range []string{"fast", "textbook", "fast,deltafifo=inorder"} {
 		set, err := gears.Parse(text)
 		require.NoError(t, err)
-		all[text] = set
+		t.Run(text, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, set) })
+		})
 	}
-	return all
 }
 
 // start starts a recorder that writes a file, and returns it with a function that stops it and
@@ -63,59 +63,55 @@ func readFile(t *testing.T, name string) ([]trace.Event, *trace.State) {
 
 // The queue's state in the fold is that of the queue, at every rest, whatever it went through.
 func TestQueueIsItsFold(t *testing.T) {
-	for name, set := range sets(t) {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r, check := start(t, trace.Config{})
-				q := set.NewQueue(queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
-					queue.Config[string]{Trace: r.Queue("keys")})
-				same := func() {
-					t.Helper()
-					synctest.Wait()
-					state, snapshot := r.State(), q.Snapshot()
-					folded := state.Queues["keys"]
-					assert.Zero(t, state.Odd)
-					assert.Equal(t, snapshot.Queued, folded.Waiting())
-					assert.Len(t, folded.Processing, len(snapshot.Processing))
-					for _, p := range snapshot.Processing {
-						assert.Equal(t, p.Dirty, folded.Processing[p.Key].Dirty, p.Key)
-					}
-					assert.Len(t, folded.Delayed, len(snapshot.Delayed))
-					assert.EqualValues(t, len(snapshot.Delayed), folded.DelayedTotal)
-					assert.Equal(t, snapshot.ShuttingDown, folded.ShuttingDown)
-				}
-				for _, key := range []string{"a", "b", "a", "c"} {
-					q.Add(key)
-				}
-				same()
-				first, _ := q.Get()
-				q.Get()
-				q.Add(first)
-				q.AddAfter("d", time.Hour)
-				q.AddAfter("d", time.Minute)
-				q.AddAfter("e", time.Hour)
-				same()
-				assert.Equal(t, []string{"a", "b"}, r.State().Queues["keys"].Slots())
-				q.Done(first)
-				q.Done("unknown")
-				q.AddRateLimited("f")
-				q.AddRateLimited("f")
-				q.Add("e")
-				same()
-				assert.EqualValues(t, 2, r.State().Queues["keys"].Failures["f"])
-				time.Sleep(2 * time.Minute)
-				q.Forget("f")
-				same()
-				q.AddAfter("g", time.Hour)
-				q.ShutDown()
-				q.Add("h")
-				same()
-				last := check()
-				assert.Zero(t, last.Odd)
-				assert.Equal(t, "done", last.Ended)
-			})
-		})
-	}
+	withSets(t, func(t *testing.T, set gears.Set) {
+		r, check := start(t, trace.Config{})
+		q := set.NewQueue(queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
+			queue.Config[string]{Trace: r.Queue("keys")})
+		same := func() {
+			t.Helper()
+			synctest.Wait()
+			state, snapshot := r.State(), q.Snapshot()
+			folded := state.Queues["keys"]
+			assert.Zero(t, state.Odd)
+			assert.Equal(t, snapshot.Queued, folded.Waiting())
+			assert.Len(t, folded.Processing, len(snapshot.Processing))
+			for _, p := range snapshot.Processing {
+				assert.Equal(t, p.Dirty, folded.Processing[p.Key].Dirty, p.Key)
+			}
+			assert.Len(t, folded.Delayed, len(snapshot.Delayed))
+			assert.EqualValues(t, len(snapshot.Delayed), folded.DelayedTotal)
+			assert.Equal(t, snapshot.ShuttingDown, folded.ShuttingDown)
+		}
+		for _, key := range []string{"a", "b", "a", "c"} {
+			q.Add(key)
+		}
+		same()
+		first, _ := q.Get()
+		q.Get()
+		q.Add(first)
+		q.AddAfter("d", time.Hour)
+		q.AddAfter("d", time.Minute)
+		q.AddAfter("e", time.Hour)
+		same()
+		assert.Equal(t, []string{"a", "b"}, r.State().Queues["keys"].Slots())
+		q.Done(first)
+		q.Done("unknown")
+		q.AddRateLimited("f")
+		q.AddRateLimited("f")
+		q.Add("e")
+		same()
+		assert.EqualValues(t, 2, r.State().Queues["keys"].Failures["f"])
+		time.Sleep(2 * time.Minute)
+		q.Forget("f")
+		same()
+		q.AddAfter("g", time.Hour)
+		q.ShutDown()
+		q.Add("h")
+		same()
+		last := check()
+		assert.Zero(t, last.Odd)
+		assert.Equal(t, "done", last.Ended)
+	})
 }
 
 // The queue calls its hooks after its lock is free, so concurrent ones change places. The recording
@@ -133,53 +129,51 @@ func TestQueueInOrder(t *testing.T) {
 		"shuffled, seed 1": func(calls []call) { shuffle(calls, 1) },
 		"shuffled, seed 2": func(calls []call) { shuffle(calls, 2) },
 	}
-	for name, set := range sets(t) {
-		for order, change := range orders {
-			t.Run(name+", "+order, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					var calls []call
-					keep := &queue.Trace[string]{}
-					for _, name := range []string{"Added", "Coalesced", "Got", "Done"} {
-						hook := reflect.ValueOf(keep).Elem().FieldByName(name)
-						hook.Set(reflect.MakeFunc(hook.Type(), func(args []reflect.Value) []reflect.Value {
-							calls = append(calls, func(r *queue.Trace[string]) {
-								reflect.ValueOf(r).Elem().FieldByName(name).Call(args)
-							})
-							return nil
-						}))
+	for order, change := range orders {
+		t.Run(order, func(t *testing.T) {
+			withSets(t, func(t *testing.T, set gears.Set) {
+				var calls []call
+				keep := &queue.Trace[string]{}
+				for _, name := range []string{"Added", "Coalesced", "Got", "Done"} {
+					hook := reflect.ValueOf(keep).Elem().FieldByName(name)
+					hook.Set(reflect.MakeFunc(hook.Type(), func(args []reflect.Value) []reflect.Value {
+						calls = append(calls, func(r *queue.Trace[string]) {
+							reflect.ValueOf(r).Elem().FieldByName(name).Call(args)
+						})
+						return nil
+					}))
+				}
+				q := set.NewQueue(nil, queue.Config[string]{Trace: keep})
+				for n := range 40 {
+					q.Add(string(rune('a' + n%7)))
+					q.Add("a")
+					if n%3 == 0 {
+						key, _ := q.Get()
+						q.Add(key)
+						q.Done(key)
 					}
-					q := set.NewQueue(nil, queue.Config[string]{Trace: keep})
-					for n := range 40 {
-						q.Add(string(rune('a' + n%7)))
-						q.Add("a")
-						if n%3 == 0 {
-							key, _ := q.Get()
-							q.Add(key)
-							q.Done(key)
-						}
-					}
-					left, _ := q.Get()
-					q.Add(left)
-					snapshot := q.Snapshot()
-					require.EqualValues(t, snapshot.Seq, len(calls), "each hook has a number")
+				}
+				left, _ := q.Get()
+				q.Add(left)
+				snapshot := q.Snapshot()
+				require.EqualValues(t, snapshot.Seq, len(calls), "each hook has a number")
 
-					change(calls)
-					r, check := start(t, trace.Config{})
-					hooks := r.Queue("keys")
-					for _, call := range calls {
-						call(hooks)
-					}
-					last := check()
-					assert.Empty(t, last.Lost)
-					assert.Zero(t, last.Odd)
-					folded := last.Queues["keys"]
-					assert.Equal(t, snapshot.Queued, folded.Waiting())
-					require.Len(t, folded.Processing, 1)
-					assert.True(t, folded.Processing[left].Dirty)
-					q.ShutDown()
-				})
+				change(calls)
+				r, check := start(t, trace.Config{})
+				hooks := r.Queue("keys")
+				for _, call := range calls {
+					call(hooks)
+				}
+				last := check()
+				assert.Empty(t, last.Lost)
+				assert.Zero(t, last.Odd)
+				folded := last.Queues["keys"]
+				assert.Equal(t, snapshot.Queued, folded.Waiting())
+				require.Len(t, folded.Processing, 1)
+				assert.True(t, folded.Processing[left].Dirty)
+				q.ShutDown()
 			})
-		}
+		})
 	}
 }
 
@@ -255,30 +249,28 @@ func TestHugeGapIsPassed(t *testing.T) {
 
 // Hooks of several goroutines at once: every event is in the recording, or counted as lost.
 func TestQueueCountsEveryEvent(t *testing.T) {
-	for name, set := range sets(t) {
-		t.Run(name, func(t *testing.T) {
-			r, check := start(t, trace.Config{})
-			q := set.NewQueue(nil, queue.Config[string]{Trace: r.Queue("keys")})
-			var workers, producers sync.WaitGroup
-			for range 4 {
-				workers.Go(func() {
-					for key, down := q.Get(); !down; key, down = q.Get() {
-						q.Done(key)
-					}
-				})
-				producers.Go(func() {
-					for n := range 2000 {
-						q.Add(string(rune('a' + n%7)))
-					}
-				})
-			}
-			producers.Wait()
-			q.ShutDownWithDrain()
-			workers.Wait()
-			last := q.Snapshot().Seq
-			recorded := check()
-			f := recorded.Queues["keys"]
-			assert.Equal(t, last, f.Added+f.Coalesced+f.Got+f.Done+recorded.Lost["queue"])
-		})
-	}
+	withSets(t, func(t *testing.T, set gears.Set) {
+		r, check := start(t, trace.Config{})
+		q := set.NewQueue(nil, queue.Config[string]{Trace: r.Queue("keys")})
+		var workers, producers sync.WaitGroup
+		for range 4 {
+			workers.Go(func() {
+				for key, down := q.Get(); !down; key, down = q.Get() {
+					q.Done(key)
+				}
+			})
+			producers.Go(func() {
+				for n := range 2000 {
+					q.Add(string(rune('a' + n%7)))
+				}
+			})
+		}
+		producers.Wait()
+		q.ShutDownWithDrain()
+		workers.Wait()
+		last := q.Snapshot().Seq
+		recorded := check()
+		f := recorded.Queues["keys"]
+		assert.Equal(t, last, f.Added+f.Coalesced+f.Got+f.Done+recorded.Lost["queue"])
+	})
 }
