@@ -287,6 +287,7 @@ func TestWhatALineHas(t *testing.T) {
 	conflict := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 409, Reason: api.ReasonConflict,
 		Message: "modified"})
 	refused := errors.New("no")
+	const waiting = "WARN  still waiting for an answer of the API server "
 	const outage = "WARN  list-watch failed, retrying informer=pods error=no wait_s=5"
 	const failed = "WARN  pass failed, retrying controller=things key=a error=no failures=1 took_s=1"
 	for _, c := range []struct {
@@ -331,8 +332,8 @@ func TestWhatALineHas(t *testing.T) {
 			trace.Finished(version, restclient.RequestResult{Code: 429})
 			time.Sleep(time.Minute)
 		}, []string{
-			"WARN  still waiting for an answer of the API server method=GET path=/version error=no attempts=1 waited_s=3",
-			"WARN  still waiting for an answer of the API server method=GET path=/version error=no attempts=2 waited_s=6",
+			waiting + "method=GET path=/version error=no attempts=1 waited_s=3",
+			waiting + "method=GET path=/version error=no attempts=2 waited_s=6",
 		}},
 		{0, func(l log) { // an outage: its beginning, a line a minute, its end
 			list := l.Reflector("pods")

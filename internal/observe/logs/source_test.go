@@ -41,7 +41,8 @@ func statements(t *testing.T, directory string) (found []statement) {
 		constant := constantText.FindAllStringSubmatch(string(text), -1)
 		assert.Len(t, constant, len(logStatement.FindAll(text, -1)), "%s: use Msg with a constant, and fields", path)
 		for _, match := range constant {
-			found = append(found, statement{file: filepath.ToSlash(path), message: brokenText.ReplaceAllString(match[1], "")})
+			message := brokenText.ReplaceAllString(match[1], "")
+			found = append(found, statement{file: filepath.ToSlash(path), message: message})
 		}
 		return err
 	})
