@@ -62,16 +62,6 @@ func namespace(name string) *api.Namespace {
 	return &api.Namespace{ObjectMeta: api.ObjectMeta{Name: name, UID: "1"}}
 }
 
-func TestParseFormat(t *testing.T) {
-	for name, want := range map[string]logs.Format{"text": logs.Text, "json": logs.JSON} {
-		format, err := logs.ParseFormat(name)
-		require.NoError(t, err)
-		assert.Equal(t, want, format, name)
-	}
-	_, err := logs.ParseFormat("")
-	assert.ErrorContains(t, err, "use text or json")
-}
-
 // Each story is told by hooks, and is what the log says of it at some -v. The rows run in bubbles.
 func TestWhatTheLogSays(t *testing.T) {
 	refused := errors.New("refused")

@@ -240,8 +240,6 @@ func TestStopLeavesNothing(t *testing.T) {
 	assert.Error(t, err)
 	again, err := debugserver.Start(debugserver.Config{Address: server.Addr()})
 	require.NoError(t, err)
-	_, err = debugserver.Start(debugserver.Config{Address: server.Addr()})
-	assert.EqualError(t, err, "cannot listen on "+server.Addr()+": address already in use")
 	again.Stop()
 }
 

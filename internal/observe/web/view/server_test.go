@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -209,15 +207,7 @@ func TestASocketHasTheRun(t *testing.T) {
 	run.Stop("the test is over")
 }
 
-func TestATakenPort(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	port := listener.Addr().(*net.TCPAddr).Port
-	_, err = view.Start(view.Config{Port: port})
-	assert.EqualError(t, err, fmt.Sprintf(
-		"port %d is in use by another program; choose another one with --view-port", port))
-
+func TestEachServerHasAPortAndAToken(t *testing.T) {
 	one, _ := live(t) // has the default port unless it is taken already
 	other, _ := live(t)
 	assert.NotEqual(t, at(t, one, "").Port(), at(t, other, "").Port())
