@@ -17,9 +17,9 @@ func (s *Stage) Tell(who story.Who, format string, args ...any) {
 	s.Teller.Tell(who, format, args...)
 }
 
-// Enter begins a stage of the story; see [story.State.Enter].
-func (s *Stage) Enter(name, now string) {
-	s.Teller.Update(func(state *story.State) { state.Enter(name, now, 0) })
+// Enter shows what is happening from now on; see [story.State.Enter].
+func (s *Stage) Enter(now string) {
+	s.Teller.Update(func(state *story.State) { state.Enter(now, 0) })
 }
 
 // objectsOf returns the script's client for a resource.
@@ -48,8 +48,7 @@ const fillTime = 2 * time.Second
 
 // Fill creates the namespace and its content.
 func (s *Stage) Fill(ctx context.Context) error {
-	s.Enter("filling the namespace",
-		fmt.Sprintf("the namespace %s is filled; each object is an ADDED event for a spectator", Namespace))
+	s.Enter(fmt.Sprintf("the namespace %s is filled; each object is an ADDED event for a spectator", Namespace))
 	if err := s.CreateNamespace(ctx); err != nil {
 		return err
 	}
@@ -73,7 +72,7 @@ func (s *Stage) Fill(ctx context.Context) error {
 		}
 	}
 	s.Tell(story.You, "%d object[s] of %d types are in it: %s", made, len(content), strings.Join(inventory, ", "))
-	s.Enter("before the deletion", "the namespace is full and is about to be deleted")
+	s.Enter("the namespace is full and is about to be deleted")
 	return s.Teller.Await(ctx, func(state *story.State) bool {
 		return state.Total().Most >= all && state.Namespace.Phase != ""
 	})

@@ -24,18 +24,18 @@ var index = Scene{
 		}
 		const change = "a reader sets the node of the stored web-1 to n3, without a write to the store"
 		return script(
-			s.replace("the first list", "web-1 n1", "web-2 n1", "db n2"),
-			s.update("an update", "web-1 n2"),
+			s.replace("web-1 n1", "web-2 n1", "db n2"),
+			s.update("web-1 n2"),
 			s.measure("after an update", 0),
-			s.write("a reader changes a stored object", change, func() error {
+			s.write(change, func() error {
 				p, _ := s.store.GetByKey("web-1")
 				p.node = "n3" // which a reader must never do
 				return nil
 			}),
 			s.measure("after a change of the stored object", 1),
-			s.update("the next update", "web-1 n1"),
+			s.update("web-1 n1"),
 			s.measure("after the next update", stale),
-			s.replace("a new list", "web-1 n1", "web-2 n1", "db n2"),
+			s.replace("web-1 n1", "web-2 n1", "db n2"),
 			s.measure("after a new list", 0),
 		)(on, ctx)
 	},
@@ -60,25 +60,25 @@ func newNodeIndex(set gears.Set) *nodeIndex {
 	return &nodeIndex{gears.Informer[*pod](set).WithDefaults().NewStore(config)}
 }
 
-func (s *nodeIndex) replace(name string, pods ...string) step {
+func (s *nodeIndex) replace(pods ...string) step {
 	var items []*pod
 	for _, text := range pods {
 		items = append(items, newPod(text))
 	}
-	return s.write(name, "Replace stores the list and computes the whole index", func() error {
+	return s.write("Replace stores the list and computes the whole index", func() error {
 		return s.store.Replace(items, "1")
 	})
 }
 
-func (s *nodeIndex) update(name, text string) step {
+func (s *nodeIndex) update(text string) step {
 	p := newPod(text)
 	now := fmt.Sprintf("Update stores a new object of %s, with node %s", p.name, p.node)
-	return s.write(name, now, func() error { return s.store.Update(p) })
+	return s.write(now, func() error { return s.store.Update(p) })
 }
 
 // write tells what happens, does it, shows the store and gives the reader time to look.
-func (s *nodeIndex) write(name, now string, happens func() error) step {
-	return script(enter(name, now), func(on *Stage, _ context.Context) error {
+func (s *nodeIndex) write(now string, happens func() error) step {
+	return script(enter(now), func(on *Stage, _ context.Context) error {
 		if err := happens(); err != nil {
 			return err
 		}

@@ -213,7 +213,7 @@ func playStoreDecides(on *Stage, ctx context.Context) error {
 		chapter("blind", "the watch is cut, and a new one does not get through"),
 		blind(script(ripe("pear"), create("kiwi"), remove("plum")),
 			ask,
-			begin("list", "410 Expired: the informer lists everything again, after a back-off"),
+			begin("410 Expired: the informer lists everything again, after a back-off"),
 		),
 		stepThrough(8),
 		settled(10, 8),

@@ -124,8 +124,7 @@ var expiredWatch = Scene{
 			pause(look),
 			tell(story.Demo, "the server cuts all watches of the controller and the spectators, and delays new ones"),
 			chapter("blind", ""),
-			begin("no watch is open",
-				"all watches are cut and new ones do not get through: no informer sees what happens now"),
+			begin("all watches are cut and new ones do not get through: no informer sees what happens now"),
 			during("delay:by=1h,verb=watch,user="+controllerUser+"|"+spectatorsUser,
 				fault("cut-watches"),
 				await(func(s *story.State) bool { return s.Gears.Open == 0 }),
@@ -141,7 +140,7 @@ var expiredWatch = Scene{
 				chapter("again", ""),
 				tell(story.Demo, "the server accepts watches again; they ask for a resourceVersion that has been "+
 					"compacted"),
-				begin("catching up", "410 Expired: the reflectors back off for a moment, each for another "+
+				begin("410 Expired: the reflectors back off for a moment, each for another "+
 					"time, and then list everything anew"),
 			),
 			await(func(s *story.State) bool { return s.Gears.Tombstones >= vanished }),

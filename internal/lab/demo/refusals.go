@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
@@ -21,7 +20,6 @@ var errorsScene = Scene{
 	Name: "errors",
 	Options: Options{
 		Bare:   true,
-		Unused: []gate.ID{gate.G2, gate.G4}, // it is about requests
 		Follow: []string{"restclient.requestDone"},
 	},
 	play: playErrors,
@@ -55,7 +53,7 @@ func playErrors(on *Stage, ctx context.Context) error {
 		r.get, r.update,
 		fault(`internal-error:count=1,verb=delete,message="red not found"`),
 		r.request("delete red", r.remove("red")),
-		begin("an informer starts", "an informer lists and watches"),
+		begin("an informer lists and watches"),
 		startInformer(nil),
 		pause(2*look),
 		r.watch("watch", late, 3*time.Second, http.StatusTooManyRequests, "application/json",
@@ -98,7 +96,7 @@ func (r *refused) remove(name string) step {
 // request sends a request that is refused once, and decides as a controller does.
 func (r *refused) request(what string, send step) step {
 	return func(on *Stage, ctx context.Context) error {
-		on.Enter(what, what+": one request, and what follows the refusal")
+		on.Enter(what + ": one request, and what follows the refusal")
 		on.Tell(story.You, "%s", what)
 		before := answered(on)
 		err := send(on, ctx)
@@ -141,7 +139,7 @@ func (r *refused) decide(s *story.State, what string, before uint64, decision st
 // what the reflector does: a list or not.
 func (r *refused) watch(what, message string, asked time.Duration, code int, contentType, body string) step {
 	return func(on *Stage, ctx context.Context) error {
-		on.Enter(what, "the watch breaks, and a gateway answers the next one: will the reflector list again?")
+		on.Enter("the watch breaks, and a gateway answers the next one: will the reflector list again?")
 		on.Tell(story.Demo, "a gateway answers the next watch itself: HTTP %d, with the message %q", code, message)
 		before, begin, lists := answered(on), 0, uint64(0)
 		on.Teller.Update(func(s *story.State) { begin, lists = len(s.Beats), informerOf(s.Run).Reflector.Lists })
@@ -175,7 +173,6 @@ var twoWaysOf410 = Scene{
 	Name: "two-ways-of-410",
 	Options: Options{
 		Bare:   true,
-		Unused: []gate.ID{gate.G4}, // there is no handler
 		Follow: []string{"restclient.requestDone"},
 	},
 	play: playTwoWaysOf410,
@@ -211,11 +208,11 @@ func playTwoWaysOf410(on *Stage, ctx context.Context) error {
 		}), pause(2*look))
 	}
 	return script(
-		begin("the first list", "the informer lists and then watches"),
+		begin("the informer lists and then watches"),
 		createAll("red", "green", "blue"),
 		startInformer(&restclient.Trace{WatchFrame: frame}),
 		pause(2*look),
-		begin("an answer with code 410", "a gateway answers the next watch itself"),
+		begin("a gateway answers the next watch itself"),
 		tell(story.Demo,
 			"a gateway between informer and server answers the next watch itself: HTTP 410, with a Status"),
 		do(func(on *Stage) {
@@ -225,7 +222,7 @@ func playTwoWaysOf410(on *Stage, ctx context.Context) error {
 		}),
 		cut,
 		recovered(1, http.StatusGone, "none"),
-		begin("an event in a stream with code 200", "the server forgets its history while no watch is open"),
+		begin("the server forgets its history while no watch is open"),
 		during("delay:by=1m,verb=watch,user="+spectatorsUser,
 			cut, create("white"), pause(look), fault("compact")),
 		recovered(2, http.StatusOK, string(api.WatchError)),

@@ -49,10 +49,10 @@ func tell(who story.Who, format string, args ...any) step {
 	return do(func(on *Stage) { on.Tell(who, format, args...) })
 }
 
-// begin begins a stage of the story; enter tells it as well.
-func begin(name, now string) step { return do(func(on *Stage) { on.Enter(name, now) }) }
+// begin shows what is happening from now on; enter tells it as well.
+func begin(now string) step { return do(func(on *Stage) { on.Enter(now) }) }
 
-func enter(name, now string) step { return script(begin(name, now), tell(story.Demo, "%s", now)) }
+func enter(now string) step { return script(begin(now), tell(story.Demo, "%s", now)) }
 
 // chapter begins a chapter of the view's story. now, if not "", says the same on the terminal.
 func chapter(name, now string) step {
@@ -61,7 +61,7 @@ func chapter(name, now string) step {
 		if now == "" {
 			return nil
 		}
-		return enter(name, now)(on, ctx)
+		return enter(now)(on, ctx)
 	}
 }
 

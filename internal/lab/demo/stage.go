@@ -59,8 +59,6 @@ type Options struct {
 	// Bare: there are neither spectators nor a namespace controller. The scene starts what it needs;
 	// see startInformer and startPlain. Alone: nor is there a server.
 	Bare, Alone bool
-	// Unused are the gates at which nothing of the scene arrives. The view does not offer them.
-	Unused []gate.ID
 	// Reported are further informers whose lists and watches are told, Follow the packages, and single
 	// events, that a bare stage tells of its keys.
 	Reported, Follow []string
@@ -107,7 +105,6 @@ func (s *Stage) open(ctx context.Context) error {
 	if s.script, err = s.newClient(story.Script, s.Server, nil); err != nil {
 		return err
 	}
-	s.Gates.Unused(options.Unused...)
 	if options.Bare {
 		if s.Gates == nil { // the scene may hold items
 			s.Gates = gate.New(s.working, s.Recorder)
@@ -119,7 +116,7 @@ func (s *Stage) open(ctx context.Context) error {
 		for _, k := range content {
 			state.Types = append(state.Types, story.Type{Name: k.Resource})
 		}
-		state.Enter("setting up", "server, controller and spectators are set up", 0)
+		state.Enter("server, controller and spectators are set up", 0)
 	})
 	if err := s.define(ctx, file("crontabs.yaml"), content[theCronTabs].gvr()); err != nil {
 		return err

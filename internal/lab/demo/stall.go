@@ -48,10 +48,10 @@ func playStall(on *Stage, ctx context.Context) error {
 		return script(steps...)
 	}
 	return script(
-		enter("before the stall", "both loops run; each pass takes 2 ms, and one will take 1 s (artificial)"),
+		enter("both loops run; each pass takes 2 ms, and one will take 1 s (artificial)"),
 		pause(eventEvery/2), // from here on, between two events
 		seconds(1, 2),
-		enter("the stall and after it", "each worker stalls once, for 1 s"),
+		enter("each worker stalls once, for 1 s"),
 		do(func(*Stage) { closed.stalls.Store(true); open.stalls.Store(true) }),
 		seconds(3, int(measured/time.Second)),
 		soon("the end of all events", func(*story.State) bool {

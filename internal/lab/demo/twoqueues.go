@@ -62,8 +62,7 @@ func playTwoQueues(on *Stage, ctx context.Context) error {
 			return err
 		}
 	}
-	steps := []step{enter("twelve events arrive",
-		"twelve events arrive at both queues; the consumers do not pop yet (artificial)")}
+	steps := []step{enter("twelve events arrive at both queues; the consumers do not pop yet (artificial)")}
 	for _, event := range hotHistory {
 		steps = append(steps,
 			tell(story.Server, "version %d: %s %s", event.version, event.name, strings.ToLower(string(event.kind))),
@@ -75,8 +74,7 @@ func playTwoQueues(on *Stage, ctx context.Context) error {
 			}),
 			pause(arrival))
 	}
-	steps = append(steps, enter("Pop by Pop",
-		fmt.Sprintf("both consumers pop every %v (artificial), until their queues are empty", turn)))
+	steps = append(steps, enter(fmt.Sprintf("both consumers pop every %v (artificial), until their queues are empty", turn)))
 	for range hotHistory { // one has a place for each event
 		steps = append(steps, each((*consumer).pop), pause(turn))
 	}

@@ -29,11 +29,11 @@ var workersInPool = Scene{
 	workers: poolWorkers,
 	Options: Options{Bare: true, Alone: true},
 	play: script(
-		enter("three loops", "three loops with a period of 1 s run for 8 s; a run takes 300 ms, "+
+		enter("three loops with a period of 1 s run for 8 s; a run takes 300 ms, "+
 			"run 3 takes 1.6 s (artificial)"),
 		playPeriods,
 		pause(look),
-		enter("a pool of workers", "each worker is a loop with a period of 1 s; the pass over "+poisoned+
+		enter("each worker is a loop with a period of 1 s; the pass over "+poisoned+
 			" panics (artificial), any other takes 400 ms"),
 		playPanic,
 	),

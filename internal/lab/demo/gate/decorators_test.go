@@ -5,7 +5,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,7 +16,6 @@ import (
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/observe/trace"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 type namespace = *api.Namespace
@@ -122,16 +120,6 @@ func keys(gates *gate.Gates, id gate.ID) (keys []string) {
 		keys = append(keys, item.Key)
 	}
 	return keys
-}
-
-// await blocks until an item waits at a gate.
-func await(ctx context.Context, gates *gate.Gates, id gate.ID) error {
-	for len(gates.Waiting(id)) == 0 {
-		if err := wait.Sleep(ctx, time.Millisecond); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func condition(t *testing.T, text string) gate.Condition {

@@ -81,7 +81,6 @@ type Gates struct {
 // gate is the state of one gate, guarded by Gates.mu.
 type gate struct {
 	wired   bool // a seam of the run has it
-	unused  bool // nothing of the run arrives there
 	closed  bool
 	only    Condition // what it holds while it is closed
 	waiting []*waiter // the oldest first
@@ -289,21 +288,11 @@ func (g *Gates) Waiting(id ID) (items []Item) {
 	return items
 }
 
-// Unused takes gates away at which nothing of the run arrives. It must be called before the gears
-// are made.
-func (g *Gates) Unused(ids ...ID) {
-	g.change(func() {
-		for _, id := range ids {
-			g.gates[id].unused = true
-		}
-	})
-}
-
 // wire records that the run has a gate.
 func (g *Gates) wire(ids ...ID) {
 	g.change(func() {
 		for _, id := range ids {
-			g.gates[id].wired = !g.gates[id].unused
+			g.gates[id].wired = true
 		}
 	})
 }

@@ -2,6 +2,8 @@ package gate_test
 
 import (
 	"context"
+	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,16 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/gears"
-	"orrery/informer"
 	"orrery/internal/lab/demo/gate"
-	"orrery/nsctl"
-	nsctlfast "orrery/nsctl/fast"
-	"orrery/nsctl/nsctltest"
 	"orrery/queue"
 	"orrery/restclient"
-	"orrery/restclient/api"
-	"orrery/restclient/discovery"
-	"orrery/restclient/restclienttest"
 )
 
 // forms runs a test in a bubble with the fast, with the textbook and with further gears.
@@ -129,96 +124,59 @@ func TestGatesHoldNoLockOfAWorkQueue(t *testing.T) {
 	}
 }
 
-// cluster is a namespace controller with gates.
-type cluster struct {
-	*nsctltest.Cluster
-	gates      *gate.Gates
-	controller *nsctl.Controller
-	cancel     context.CancelFunc
-	ended      chan struct{}
+// sent is a transport that notes what reaches it.
+type sent []string
+
+func (s *sent) RoundTrip(request *http.Request) (*http.Response, error) {
+	*s = append(*s, request.URL.Path)
+	return nil, request.Context().Err()
 }
 
-func startCluster(t *testing.T, set gears.Set) *cluster {
-	c := &cluster{Cluster: nsctltest.NewCluster(), ended: make(chan struct{})}
-	ctx, cancel := context.WithCancel(context.Background())
-	c.cancel, c.gates = cancel, gate.New(ctx, recorder(t))
-	server := restclienttest.NewServer(t, c.Cluster).Config()
-	server.QPS, server.MaxRetries = -1, -1
-	client, err := restclient.New(gate.HoldRequests(c.gates, server))
-	require.NoError(t, err)
-	t.Cleanup(client.Close)
-	objects := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	namespaces := informer.NewSharedIndexInformer(informer.ListerWatcher[*api.Namespace](objects),
-		gate.HoldInformer(c.gates, informer.Config[*api.Namespace]{
-			Name: "namespaces", Gears: gears.Informer[*api.Namespace](set),
-		}))
-	newDeleter := gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
-	c.controller, err = nsctl.NewController(nsctl.Config{
-		Informer: namespaces, PassTimeout: -1, NewQueue: gate.HoldQueue(c.gates, "namespace", set.NewQueue),
-		Deleter: newDeleter(nsctl.DeleterConfig{
-			Namespaces: objects, Content: nsctl.NewContentClient(client),
-			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
-		}),
-	})
-	require.NoError(t, err)
-	go func() {
-		defer close(c.ended)
-		informing, stop := context.WithCancel(context.Background())
-		var running sync.WaitGroup
-		running.Go(func() { _ = namespaces.Run(informing) })
-		c.controller.Run(ctx)
-		stop()
-		running.Wait()
-	}()
-	return c
-}
-
-// Each request of a pass waits at G6: a namespace is emptied and removed step by step.
-func TestGatesHoldRequestsOfADeleter(t *testing.T) {
-	forms(t, func(t *testing.T, set gears.Set) {
-		c := startCluster(t, set)
-		c.AddNamespace("demo", true, api.FinalizerKubernetes)
-		c.Put("configmaps.", "demo", "one")
-		c.gates.Close(gate.G6, gate.Condition{})
-		var verbs []string
-		for range 500 {
-			waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
-			err := await(waiting, c.gates, gate.G6)
-			cancel()
-			if err != nil {
-				break
-			}
-			synctest.Wait()
-			c.Log() // what was sent up to now
-			time.Sleep(time.Minute)
-			assert.Empty(t, c.Log(), "nothing is sent while a request waits")
-			answers(t, "Snapshot", func() { c.controller.Snapshot() })
-			for item, ok := c.gates.Step(gate.G6); ok; item, ok = c.gates.Step(gate.G6) {
-				verbs = append(verbs, item.Verb+" "+item.Resource)
-			}
-			synctest.Wait()
-		}
-		c.AssertGone(t, "demo")
-		for _, want := range []string{"get namespaces", "deletecollection configmaps", "update namespaces"} {
-			assert.Contains(t, verbs, want)
-		}
-		answers(t, "the controller's end", func() { c.cancel(); <-c.ended })
-	})
-}
-
-// A run ends although requests wait.
-func TestGatesOpenAtTheEndOfTheRun(t *testing.T) {
-	forms(t, func(t *testing.T, set gears.Set) {
-		c := startCluster(t, set)
-		c.AddNamespace("demo", true, api.FinalizerKubernetes)
-		synctest.Wait()
-		c.gates.Close(gate.G6, gate.Condition{})
-		require.NoError(t, await(t.Context(), c.gates, gate.G6))
-		began := time.Now()
-		c.cancel()
-		<-c.ended
-		assert.Less(t, time.Since(began), time.Second)
-		c.gates.Close(gate.G6, gate.Condition{})
-		assert.NoError(t, c.gates.Wait(t.Context(), gate.Item{Gate: gate.G6}), "the gates stay open")
-	})
+// A request about a resource waits at G6 until its step. Others pass.
+func TestGatesOfAClient(t *testing.T) {
+	for request, want := range map[string]gate.Item{
+		"GET /api/v1/namespaces/demo": {Verb: "get", Resource: "namespaces", Key: "demo"},
+		"PUT /api/v1/namespaces/demo/finalize": {
+			Verb: "update", Resource: "namespaces", Key: "demo",
+		},
+		"GET /api/v1/namespaces?watch=true": {Verb: "watch", Resource: "namespaces"},
+		"GET /apis/apps/v1/deployments":     {Verb: "list", Resource: "deployments"},
+		"DELETE /api/v1/namespaces/demo/configmaps": {
+			Verb: "deletecollection", Resource: "configmaps", Key: "demo",
+		},
+		"GET /api/v1": {},
+	} {
+		t.Run(request, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, end := context.WithCancel(t.Context())
+				gates, reached := gate.New(ctx, recorder(t)), &sent{}
+				client := gate.HoldRequests(gates, restclient.Config{}).WrapTransport(reached)
+				send := func() {
+					method, path, _ := strings.Cut(request, " ")
+					request, err := http.NewRequestWithContext(t.Context(), method, "https://server"+path, nil)
+					assert.NoError(t, err)
+					_, _ = client.RoundTrip(request)
+				}
+				gates.Close(gate.G6, gate.Condition{})
+				go send()
+				synctest.Wait()
+				if want.Verb != "" {
+					assert.Empty(t, *reached, "it waits")
+					item, _ := gates.Step(gate.G6)
+					want.Gate = gate.G6
+					assert.Equal(t, want, item)
+					synctest.Wait()
+				}
+				assert.Len(t, *reached, 1)
+				go send()
+				synctest.Wait()
+				end()
+				synctest.Wait()
+				assert.Len(t, *reached, 2, "the gates open with the end of the run")
+				gates.Close(gate.G6, gate.Condition{})
+				send()
+				assert.Len(t, *reached, 3, "they stay open")
+			})
+		})
+	}
 }

@@ -55,20 +55,13 @@ const (
 	whoColumn  = 10
 )
 
-// BeatLines draws a beat, wrapped. Narrow pages omit the time.
+// BeatLines draws a beat, wrapped.
 func BeatLines(b Beat, width int) []Line {
-	var head Line
-	if width >= 60 {
-		head = Line{{Faint, fmt.Sprintf("%*s ", timeColumn, fmt.Sprintf("%.1f s", b.At.Seconds()))}}
-	} else {
-		head = plain(" ")
+	head := Line{
+		{Faint, fmt.Sprintf("%*s ", timeColumn, fmt.Sprintf("%.1f s", b.At.Seconds()))},
+		{inkOf(b.Who), fmt.Sprintf("%-*s", whoColumn, b.Who)},
 	}
-	head = append(head, Span{inkOf(b.Who), fmt.Sprintf("%-*s", whoColumn, b.Who)})
-	indent := head.Width()
-	if width < 60 {
-		indent = 3
-	}
-	return hanging(head, b.Text, indent, width-1)
+	return hanging(head, b.Text, head.Width(), width-1)
 }
 
 // hanging wraps text behind head, with an indent of the other lines.

@@ -16,41 +16,36 @@ const NamespaceQueue = "namespace"
 // Gears has the counters of each gear, summed over all informers.
 type Gears struct {
 	// Reflectors. Open is the number of open watches.
-	Lists, Watches, Open, Events, Expired int
-	// DeltaFIFOs. Depth is the number of waiting keys, MostDepth the most in one of them.
-	Deltas, Pops, Depth, MostDepth, Tombstones int
+	Lists, Open, Events, Expired int
+	// DeltaFIFOs. Depth is the number of waiting keys.
+	Deltas, Depth, Tombstones int
 	// Indexers
 	Objects int
 	// Shared processors: calls of handlers.
 	Calls int
 	// The namespace controller's queue. Ready is the number of keys that wait for a worker, Later of
 	// delayed keys.
-	Adds, Coalesced, Retries, Ready, Later int
+	Adds, Retries, Ready, Later int
 	// Workers
-	Workers, Busy, Passes, Conflicts int
-	// Requests that were answered, or have failed.
-	Requests, Failed int
+	Workers, Busy, Passes int
+	// Requests that were answered.
+	Requests int
 }
 
 // sum counts what the run has done.
 func (s *State) sum() {
-	g := Gears{
-		Workers: s.Gears.Workers, Requests: int(s.Run.Requests.Done), Failed: int(s.Run.Requests.Failed),
-	}
+	g := Gears{Workers: s.Gears.Workers, Requests: int(s.Run.Requests.Done)}
 	for _, i := range s.Run.Informers {
 		r, f := i.Reflector, i.FIFO
 		g.Lists += int(r.Lists)
-		g.Watches += int(r.Watches)
 		g.Expired += int(r.Expired)
 		g.Events += int(r.Events)
 		if r.Open {
 			g.Open++
 		}
 		g.Deltas += int(f.Queued)
-		g.Pops += int(f.Popped)
 		g.Tombstones += int(f.Tombstones)
 		g.Depth += int(f.Total)
-		g.MostDepth = max(g.MostDepth, int(f.Peak))
 		if i.Phase != "stopped" {
 			g.Objects += int(i.Store.Total)
 		}
@@ -59,11 +54,8 @@ func (s *State) sum() {
 		}
 	}
 	if q := s.Run.Queues[NamespaceQueue]; q != nil {
-		g.Adds, g.Coalesced, g.Retries, g.Passes = int(q.Added), int(q.Coalesced), int(q.Retried), int(q.Got)
+		g.Adds, g.Retries, g.Passes = int(q.Added), int(q.Retried), int(q.Got)
 		g.Ready, g.Later, g.Busy = int(q.Total), int(q.DelayedTotal), len(q.Processing)
-	}
-	for _, n := range s.Run.Namespaces {
-		g.Conflicts += int(n.Conflicts)
 	}
 	s.Gears = g
 	s.Namespace = s.namespace()
@@ -114,7 +106,7 @@ func (t *Teller) drawEvent(e *trace.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.state.draw(e)
-	t.state.stage(e)
+	t.state.enterPass(e)
 	t.noticeLocked()
 }
 

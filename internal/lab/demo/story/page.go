@@ -15,12 +15,6 @@ import (
 // Size is the size of a terminal in columns and lines.
 type Size struct{ Width, Height int }
 
-// The minimum size for the picture of all gears.
-const (
-	roomyWidth  = 76
-	roomyHeight = 22
-)
-
 // Page draws the state as a page of exactly size.Height lines of at most size.Width columns. It is
 // a pure function.
 func Page(s State, size Size) []Line {
@@ -97,16 +91,7 @@ func (p *page) footer() []Line {
 	return lines[:2]
 }
 
-// seconds formats d in ms or s.
-func seconds(d time.Duration) string {
-	if d > 0 && d < tenth/2 {
-		return fmt.Sprintf("%d ms", max(1, d.Milliseconds()))
-	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
-}
-
-// body draws the panel of a scene on single gears; otherwise the gears beside bars, or, on a small
-// page, one bar for the namespace.
+// body draws the panel of a scene on single gears, otherwise the gears beside bars.
 func (p *page) body() (rows []Line) {
 	if p.s.Alone {
 		name := min(longest(p.s.Panel, Row.name), p.size.Width/3)
@@ -115,11 +100,6 @@ func (p *page) body() (rows []Line) {
 			rows = append(rows, append(head, Span{Plain, "  " + row.Text}))
 		}
 		return rows
-	}
-	if p.size.Width < roomyWidth || p.size.Height < roomyHeight {
-		total := p.s.Total()
-		total.Name = p.namespaceText()
-		return drawBars(append([]Type{total}, p.s.Lines...), p.size.Width-2)
 	}
 	width := min(46, max(38, p.size.Width/2-2)) // of the gears: what they need, and more on wide pages
 	left := p.gears()

@@ -107,18 +107,16 @@ func apply(t *testing.T, s *story.State, line string) {
 	case "condition":
 		s.Namespace.Conditions = append(s.Namespace.Conditions, fields[0])
 	case "gears":
-		s.Gears = story.Gears{Lists: 11, Watches: 11, Events: integer(t, fields[0]), Deltas: integer(t, fields[0]) + 12,
-			Pops:    integer(t, fields[0]),
-			Objects: integer(t, fields[1]), Calls: integer(t, fields[0]), MostDepth: 31, Workers: 10, Passes: 2,
-			Adds: 2, Requests: 33, Failed: 1,
+		s.Gears = story.Gears{Lists: 11, Events: integer(t, fields[0]), Deltas: integer(t, fields[0]) + 12,
+			Objects: integer(t, fields[1]), Calls: integer(t, fields[0]), Workers: 10, Passes: 2,
+			Adds: 2, Requests: 33,
 			Ready: integer(t, fields[2]), Busy: integer(t, fields[3]), Later: integer(t, fields[4])}
 	case "tell":
 		who, what, _ := strings.Cut(rest, " ")
 		s.Tell(story.Who(who), "%s", what)
 	case "enter":
-		stage, now, _ := strings.Cut(rest, ": ")
-		long, now, _ := strings.Cut(now, " ")
-		s.Enter(stage, now, duration(t, long))
+		long, now, _ := strings.Cut(rest, " ")
+		s.Enter(now, duration(t, long))
 	case "end":
 		s.End(rest)
 	default:
@@ -179,7 +177,7 @@ func anyState() *rapid.Generator[story.State] {
 		}
 		s.Gears.Workers = rapid.IntRange(0, 30).Draw(t, "workers")
 		s.Gears.Busy = rapid.IntRange(0, 40).Draw(t, "busy")
-		s.Enter("stage", words("now"), time.Duration(rapid.IntRange(0, 10).Draw(t, "long"))*time.Second)
+		s.Enter(words("now"), time.Duration(rapid.IntRange(0, 10).Draw(t, "long"))*time.Second)
 		return s
 	})
 }

@@ -159,40 +159,39 @@ func (s *State) follows(name string) bool {
 	return slices.Contains(s.Follow, gear) || slices.Contains(s.Follow, name)
 }
 
-// waiting explains the stages in which the namespace waits for its next pass, in at most two lines
-// of a small terminal.
-var waiting = map[string]string{
-	"grace period": "until the first pass: another API server may not know of the deletion " +
-		"yet, and still admit objects",
-	"waiting for the remaining content": "until the next pass: the remaining content needs time, and more " +
-		"requests would not speed it up",
-	"back-off between failed passes": "until the next retry: each failure doubles the delay, so that a " +
-		"broken server is not overloaded",
-}
+// Why the namespace waits for its next pass, in at most two lines of a small terminal.
+const (
+	gracePeriod = "until the first pass: another API server may not know of the deletion " +
+		"yet, and still admit objects"
+	contentRemains = "until the next pass: the remaining content needs time, and more " +
+		"requests would not speed it up"
+	backingOff = "until the next retry: each failure doubles the delay, so that a " +
+		"broken server is not overloaded"
+)
 
-// stage enters the stage that an event begins; s is the state after it.
-func (s *State) stage(e *trace.Event) {
+// enterPass says what an event begins; s is the state after it.
+func (s *State) enterPass(e *trace.Event) {
 	n, q := s.Run.Namespaces[s.Namespace.Name], s.Run.Queues[NamespaceQueue]
 	if n == nil || q == nil || e.Key != s.Namespace.Name {
 		return
 	}
-	name := "waiting for the remaining content"
+	waits := contentRemains
 	switch {
 	case n.Failures > 0:
-		name = "back-off between failed passes"
+		waits = backingOff
 	case n.Passes == 0:
-		name = "grace period"
+		waits = gracePeriod
 	}
 	delay := q.Delayed[e.Key]
 	switch {
 	case e.Name == "nsctl.passStarted" && n.Failures > 0:
-		s.Enter(name, s.Say("pass %d: the controller retries", s.pass()), 0)
+		s.Enter(s.Say("pass %d: the controller retries", s.pass()), 0)
 	case e.Name == "nsctl.passStarted":
 		const now = "pass %d: pods first, then everything else, and then the namespace, if it is empty"
-		s.Enter(s.Say("pass %d", s.pass()), s.Say(now, s.pass()), 0)
+		s.Enter(s.Say(now, s.pass()), 0)
 	case e.In != "" && e.In != NamespaceQueue || n.Running || delay.Micros == 0:
 	case e.Name == "queue.delayed", e.Name == "nsctl.passDone":
-		s.Enter(name, waiting[name], time.Duration(delay.At+delay.Micros-e.Time)*time.Microsecond)
+		s.Enter(waits, time.Duration(delay.At+delay.Micros-e.Time)*time.Microsecond)
 	}
 }
 

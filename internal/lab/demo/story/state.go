@@ -72,9 +72,7 @@ type State struct {
 	// Lines are further bars of a scene, such as the pending notifications of each handler.
 	Lines []Type
 
-	// Stages are the stages in order. The last one is running unless the scene is over.
-	Stages []Stage
-	Beats  []Beat
+	Beats []Beat
 }
 
 // Namespace is the namespace of the story, as the gears know it.
@@ -102,13 +100,6 @@ type Row struct{ Name, Text string }
 // Left returns how long Now lasts, 0 if that is unknown.
 func (s State) Left() time.Duration { return max(0, s.Until-s.Elapsed) }
 
-// Stage is a part of the story, with its time.
-type Stage struct {
-	Name string
-	// From is its start, Took its length, 0 while it runs.
-	From, Took time.Duration
-}
-
 // Client is a sender of requests.
 type Client string
 
@@ -125,7 +116,6 @@ func (s State) clone() State {
 	s.Figures = slices.Clone(s.Figures)
 	s.Types = slices.Clone(s.Types)
 	s.Lines = slices.Clone(s.Lines)
-	s.Stages = slices.Clone(s.Stages)
 	s.Beats = slices.Clip(s.Beats) // later beats go to another array
 	return s
 }

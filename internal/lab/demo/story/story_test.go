@@ -25,25 +25,16 @@ func TestTextIsHarmless(t *testing.T) {
 	assert.Equal(t, "a?[2Jb c d???é→日e?", teller.State().Beats[0].Text)
 }
 
-func TestStages(t *testing.T) {
+func TestEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		teller := story.New("", "", "")
-		enter := func(stage string, long time.Duration) {
-			teller.Update(func(s *story.State) { s.Enter(stage, stage+" goes on", long) })
-		}
-		enter("one", 0)
-		time.Sleep(time.Second)
-		enter("two", 5*time.Second)
+		teller.Update(func(s *story.State) { s.Enter("it goes on", 5*time.Second) })
 		time.Sleep(2 * time.Second)
 		state := teller.State()
-		assert.Equal(t, "two goes on", state.Now)
+		assert.Equal(t, "it goes on", state.Now)
 		assert.Equal(t, 3*time.Second, state.Left())
-		enter("two", 0) // continues
-		time.Sleep(2 * time.Second)
 		teller.Update(func(s *story.State) { s.End("over") })
 		state = teller.State()
-		assert.Equal(t, []story.Stage{{Name: "one", Took: time.Second},
-			{Name: "two", From: time.Second, Took: 4 * time.Second}}, state.Stages)
 		assert.True(t, state.Over)
 		assert.Equal(t, "over", state.Now)
 		assert.Zero(t, state.Left())
@@ -56,17 +47,14 @@ func TestStatesAreCopies(t *testing.T) {
 	change := func(s *story.State) {
 		s.Types = append(s.Types, story.Type{Name: "pods", Left: 1})
 		s.Lines = append(s.Lines, story.Type{Name: "waits", Left: 1})
-		s.Enter("one", "", 0)
 	}
 	teller.Update(change)
 	before := teller.State()
 	teller.Update(func(s *story.State) {
 		s.Types[0].Left, s.Lines[0].Left = 2, 2
-		s.End("")
 		s.Tell(story.You, "more")
 	})
 	assert.Equal(t, 1, before.Types[0].Left+before.Lines[0].Left-1)
-	assert.Zero(t, before.Stages[0].Took)
 	assert.Empty(t, before.Beats)
 }
 

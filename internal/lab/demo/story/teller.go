@@ -95,26 +95,13 @@ func (s *State) Tell(who Who, format string, args ...any) {
 	s.Beats = append(s.Beats, Beat{At: s.Elapsed, Who: who, Text: harmless(s.Say(format, args...))})
 }
 
-// Enter starts a stage and ends the previous one, from within Update. now describes it; long is its
-// length, 0 if unknown. A stage that is entered again continues.
-func (s *State) Enter(stage, now string, long time.Duration) {
-	stage, now = s.said(stage), s.said(now)
-	s.Now = harmless(now)
-	s.Until = s.Elapsed + long
-	if n := len(s.Stages); n > 0 {
-		if s.Stages[n-1].Name == stage {
-			return
-		}
-		s.Stages[n-1].Took = s.Elapsed - s.Stages[n-1].From
-	}
-	s.Stages = append(s.Stages, Stage{Name: stage, From: s.Elapsed})
+// Enter says what is happening from now on, from within Update. long is its length, 0 if unknown.
+func (s *State) Enter(now string, long time.Duration) {
+	s.Now, s.Until = harmless(s.said(now)), s.Elapsed+long
 }
 
-// End ends the last stage and the story, from within Update.
+// End ends the story, from within Update.
 func (s *State) End(now string) {
-	if n := len(s.Stages); n > 0 {
-		s.Stages[n-1].Took = s.Elapsed - s.Stages[n-1].From
-	}
 	s.Now, s.Until, s.Over = harmless(s.said(now)), 0, true
 }
 
