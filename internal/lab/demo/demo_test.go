@@ -3,7 +3,7 @@ package demo
 import (
 	"bytes"
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -85,67 +85,46 @@ func TestChinese(t *testing.T) {
 	}
 }
 
-// A terminal shows pictures first, then the whole story and the summary.
-func TestPicture(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		s := inBubble(t, "finalizer", Config{Out: &out, Size: screenSize})
-		kept := false
-		s.keep = func(context.Context) error {
-			kept = true
-			return nil
-		}
-		require.NoError(t, s.run(t.Context()))
-		pictures, after, both := strings.Cut(out.String(), "\x1b[?1049l")
-		require.True(t, both, "the terminal is restored")
-		assert.True(t, strings.HasPrefix(pictures, "\x1b[?1049h"))
-		assert.NotContains(t, after, "\x1b")
-		assert.Contains(t, after, "kubectl delete namespace shop")
-		assert.Contains(t, after, "What was learnt")
-		assert.True(t, kept)
-	})
-}
-
-func TestStoppedInTheMiddle(t *testing.T) {
-	for _, size := range []func() story.Size{nil, screenSize} {
-		synctest.Test(t, func(t *testing.T) {
-			var out bytes.Buffer
-			s := inBubble(t, "delete", Config{Out: &out, Size: size})
-			s.keep = func(context.Context) error { return errors.New("there is nothing to keep") }
-			ctx, cancel := context.WithCancel(t.Context())
-			time.AfterFunc(7*time.Second, cancel)
-			began := time.Now()
-			require.NoError(t, s.run(ctx))
-			assert.Less(t, time.Since(began), 10*time.Second, "it ends soon")
-			assert.Contains(t, out.String(), "Stopped in the middle of the scene.")
-			assert.NotContains(t, out.String(), "What was learnt")
-			if size != nil {
-				assert.Equal(t, strings.Count(out.String(), "\x1b[?1049h"), strings.Count(out.String(), "\x1b[?1049l"))
+// A terminal shows pictures first, then the whole story. A scene that is stopped in the middle ends
+// soon.
+func TestDisplays(t *testing.T) {
+	for _, name := range []string{"finalizer", "stall"} {
+		for display, size := range map[string]func() story.Size{"lines": nil, "picture": screenSize} {
+			for _, stopped := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/stopped=%t", name, display, stopped), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						var out bytes.Buffer
+						s := inBubble(t, name, Config{Out: &out, Size: size})
+						kept := false
+						s.keep = func(context.Context) error {
+							kept = true
+							return nil
+						}
+						ctx, cancel := context.WithCancel(t.Context())
+						defer cancel()
+						if stopped {
+							time.AfterFunc(3*time.Second, cancel)
+						}
+						began := time.Now()
+						require.NoError(t, s.run(ctx))
+						assert.Equal(t, !stopped, kept)
+						text := out.String()
+						if size != nil {
+							require.Equal(t, 1, strings.Count(text, "\x1b[?1049l"), "the terminal is restored")
+							_, text, _ = strings.Cut(text, "\x1b[?1049l")
+						}
+						assert.NotContains(t, text, "\x1b")
+						assert.Equal(t, name == "finalizer", strings.Contains(text, "kubectl create namespace shop"))
+						assert.Equal(t, stopped, strings.Contains(text, "Stopped in the middle of the scene."))
+						assert.Equal(t, !stopped, strings.Contains(text, "What was learnt"))
+						assert.Equal(t, name == "stall" && !stopped, strings.Contains(text, "What was measured"))
+						if stopped {
+							assert.Less(t, time.Since(began), 6*time.Second, "it ends soon")
+						}
+					})
+				})
 			}
-		})
-	}
-}
-
-// A scene without a server needs no socket, neither for lines nor for pictures, and can be stopped.
-func TestAlone(t *testing.T) {
-	for name, size := range map[string]func() story.Size{"lines": nil, "picture": screenSize} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var out bytes.Buffer
-				config := Config{Scene: "stall", Out: &out, Size: size}
-				require.NoError(t, Run(t.Context(), config))
-				assert.Contains(t, out.String(), "the gears are fast")
-				assert.Contains(t, out.String(), "What was measured")
-				assert.Contains(t, out.String(), "What was learnt")
-
-				out.Reset()
-				ctx, cancel := context.WithCancel(t.Context())
-				time.AfterFunc(3*time.Second, cancel)
-				require.NoError(t, Run(ctx, config))
-				assert.Contains(t, out.String(), "Stopped in the middle of the scene.")
-				assert.NotContains(t, out.String(), "What was measured")
-			})
-		})
+		}
 	}
 }
 

@@ -161,7 +161,7 @@ func (s *Stage) run(ctx context.Context) error {
 		return fmt.Errorf("the scene failed: %w", err)
 	}
 	printer.Lines(story.Summary(state, s.width()))
-	printer.Lines(story.Closing(state, s.scene.Lesson(s.Lang), s.width()))
+	printer.Lines(story.Closing(state, s.width()))
 	if s.keep == nil {
 		return nil
 	}

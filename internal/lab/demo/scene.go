@@ -62,39 +62,18 @@ type Scene struct {
 	play step
 }
 
-// Words are the words of a scene.
-type Words struct {
-	// Summary is a few words for lists.
-	Summary words.Text
-	// Happens says what is going to happen and Look what to watch, a sentence or two each.
-	Happens, Look words.Text
-	// Choices and Answer are those of a guided scene; see gate.Question.
-	Choices []string
-	Answer  string
-	// Learnt and Read are printed at the end.
-	Learnt []words.Text
-	Read   []Reading
-}
-
-// Reading is a file of the repository, with the reason to read it.
-type Reading struct {
-	File string
-	words.Text
-}
-
 //go:embed scenes.yaml
 var wordFile []byte
 
 // written are the words by scene.
-var written = sync.OnceValue(func() map[string]Words { return decoded[map[string]Words](wordFile) })
+var written = sync.OnceValue(func() map[string]story.Words { return decoded[map[string]story.Words](wordFile) })
 
 // Words returns the words of the scene.
-func (s Scene) Words() Words { return written()[s.Name] }
+func (s Scene) Words() story.Words { return written()[s.Name] }
 
 // Story returns the empty story of the scene, in a language.
 func (s Scene) Story(lang words.Lang) *story.Teller {
-	words := s.Words()
-	teller := story.New(s.Name, words.Happens.In(lang), words.Look.In(lang))
+	teller := story.New(s.Name, s.Words())
 	teller.Update(func(state *story.State) {
 		state.Lang, state.Alone, state.Gears.Workers = lang, s.Options.Bare, s.workers
 		state.Follow, state.Reported = s.Options.Follow, s.Options.Reported
@@ -136,18 +115,6 @@ func (s Scene) Play(ctx context.Context, on *Stage) error {
 	}
 	on.Teller.Update(func(state *story.State) { state.End(end) })
 	return wait.Sleep(ctx, curtain)
-}
-
-// Lesson returns what was learnt.
-func (s Scene) Lesson(lang words.Lang) (lesson story.Lesson) {
-	words := s.Words()
-	for _, text := range words.Learnt {
-		lesson.Learnt = append(lesson.Learnt, text.In(lang))
-	}
-	for _, reading := range words.Read {
-		lesson.Read = append(lesson.Read, story.Reading{File: reading.File, Why: reading.In(lang)})
-	}
-	return lesson
 }
 
 // The pauses of a script, so that the reader can look at a new state.

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -21,7 +22,6 @@ import (
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
-	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -34,9 +34,8 @@ type run struct {
 	reader func(ctx context.Context, s *Stage)
 	file   string
 	silent bool // the scene asks nothing
-	// intruder, if not nil, runs meanwhile with a client of the administrator. The story ends when
-	// both have returned.
-	intruder func(ctx context.Context, teller *story.Teller, client *restclient.Client) error
+	// intruder, if not nil, runs meanwhile. The story ends when both have returned.
+	intruder func(ctx context.Context, s *Stage) error
 }
 
 // play plays a scene in a bubble, against the server in memory behind pipes, and passes the story
@@ -64,12 +63,7 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 			synctest.Wait()
 		}
 		if r.intruder != nil {
-			wire := s.Server
-			wire.Credentials = s.Credentials[story.Script]
-			client, err := restclient.New(wire)
-			require.NoError(t, err)
-			defer client.Close()
-			others.Go(func() { assert.NoError(t, r.intruder(ctx, s.Teller, client)) })
+			others.Go(func() { assert.NoError(t, r.intruder(ctx, s)) })
 		}
 		err := s.run(ctx)
 		state := s.Teller.State()
@@ -395,13 +389,9 @@ func TestScenes(t *testing.T) {
 
 // The scene's advice works: deleting the APIService in another terminal ends the hang.
 func TestBrokenAPIServiceIsDeletedByAnotherClient(t *testing.T) {
-	deletes := func(ctx context.Context, teller *story.Teller, client *restclient.Client) error {
-		err := teller.Await(ctx, func(s *story.State) bool { return s.Gears.Retries >= 4 })
-		if err != nil {
-			return err
-		}
-		services := api.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
-		return restclient.Dynamic(client, services, "").Delete(ctx, BrokenAPI, api.DeleteOptions{})
+	deletes := func(ctx context.Context, s *Stage) error {
+		failed := await(func(s *story.State) bool { return s.Gears.Retries >= 4 })
+		return cmp.Or(failed(s, ctx), s.objectsOf(apiServices, "").Delete(ctx, BrokenAPI, api.DeleteOptions{}))
 	}
 	run{intruder: deletes}.play(t, "broken-apiservice", func(t *testing.T, s story.State) {
 		tells(t, s, `

@@ -19,20 +19,13 @@ import (
 
 // serverEvent is one event of the server's history, and the version that it creates.
 type serverEvent struct {
-	kind    deltafifo.DeltaType
 	name    string
 	version int
 }
 
-// hotHistory is what happens on the server: hot changes all the time; a and b come in between.
-var hotHistory = []*serverEvent{
-	{deltafifo.Added, "hot", 1}, {deltafifo.Added, "a", 2}, {deltafifo.Updated, "hot", 3},
-	{deltafifo.Updated, "hot", 4},
-	{deltafifo.Updated, "hot", 5}, {deltafifo.Updated, "hot", 6}, {deltafifo.Updated, "hot", 7},
-	{deltafifo.Updated, "hot", 8},
-	{deltafifo.Updated, "hot", 9}, {deltafifo.Added, "b", 10}, {deltafifo.Updated, "a", 11},
-	{deltafifo.Updated, "hot", 12},
-}
+// hotHistory has the name of the object that each version of the server has added or updated: hot
+// changes all the time; a and b come in between.
+var hotHistory = strings.Fields("hot a hot hot hot hot hot hot hot b a hot")
 
 var twoQueues = Scene{
 	Name:    "two-queues",
@@ -63,15 +56,14 @@ func playTwoQueues(on *Stage, ctx context.Context) error {
 		}
 	}
 	steps := []step{enter("twelve events arrive at both queues; the consumers do not pop yet (artificial)")}
-	for _, event := range hotHistory {
+	for i, name := range hotHistory {
+		queue, what := deltafifo.Interface[*serverEvent].Update, "updated"
+		if !slices.Contains(hotHistory[:i], name) {
+			queue, what = deltafifo.Interface[*serverEvent].Add, "added"
+		}
 		steps = append(steps,
-			tell(story.Server, "version %d: %s %s", event.version, event.name, strings.ToLower(string(event.kind))),
-			each(func(c *consumer, _ *Stage) error {
-				if event.kind == deltafifo.Added {
-					return c.queue.Add(event)
-				}
-				return c.queue.Update(event)
-			}),
+			tell(story.Server, "version %d: %s %s", i+1, name, what),
+			each(func(c *consumer, _ *Stage) error { return queue(c.queue, &serverEvent{name, i + 1}) }),
 			pause(arrival))
 	}
 	steps = append(steps, enter(fmt.Sprintf("both consumers pop every %v (artificial), until their queues are empty", turn)))
@@ -129,10 +121,10 @@ func (c *consumer) pop(on *Stage) error {
 // version returns the version of the server that the store equals, 0 if there is none.
 func (c *consumer) version() int {
 	server := map[string]int{}
-	for _, event := range hotHistory {
-		server[event.name] = event.version
+	for i, name := range hotHistory {
+		server[name] = i + 1
 		if maps.Equal(server, c.store) {
-			return event.version
+			return i + 1
 		}
 	}
 	return 0

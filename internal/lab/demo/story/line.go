@@ -70,15 +70,10 @@ func inked(ink Ink, text string) Line { return Line{{ink, text}} }
 // encode appends the line to b, with terminal codes if color is true.
 func (l Line) encode(b *strings.Builder, color bool) {
 	for _, span := range l {
-		code := ""
-		if color {
-			code = ansi[span.Ink]
+		if color && span.Ink != Plain {
+			span.Text = string(span.Ink) + span.Text + resetInk
 		}
-		b.WriteString(code)
 		b.WriteString(span.Text)
-		if code != "" {
-			b.WriteString(resetInk)
-		}
 	}
 }
 
@@ -126,29 +121,19 @@ func wrap(text string, first, width int) (lines []string) {
 	return lines
 }
 
-// Ink is the meaning of a piece of text; a display chooses its colour. Colour never carries
-// information alone.
-type Ink uint8
+// Ink is the terminal's code for the meaning of a piece of text. Colour never carries information
+// alone.
+type Ink string
 
-// The inks.
+// The inks. Blue and orange differ for most colour-blind readers too.
 const (
-	Plain  Ink = iota
-	Strong     // headings, numbers that matter
-	Faint      // rules, units, past states
-	Warm       // waiting or blocking
-	Cool       // activity
-	Bright     // actions of the script
+	Plain  Ink = ""
+	Strong Ink = "\x1b[1m"          // headings, numbers that matter
+	Faint  Ink = "\x1b[2m"          // rules, units, past states
+	Warm   Ink = "\x1b[38;5;214m"   // waiting or blocking
+	Cool   Ink = "\x1b[38;5;75m"    // activity
+	Bright Ink = "\x1b[1;38;5;159m" // actions of the script
 )
-
-// ansi has the codes of the inks. Blue and orange differ for most colour-blind readers too.
-var ansi = [...]string{
-	Plain:  "",
-	Strong: "\x1b[1m",
-	Faint:  "\x1b[2m",
-	Warm:   "\x1b[38;5;214m",
-	Cool:   "\x1b[38;5;75m",
-	Bright: "\x1b[1;38;5;159m",
-}
 
 const resetInk = "\x1b[0m"
 

@@ -57,9 +57,10 @@ func (p *page) title() {
 // intent draws Happens and Look, or, if there is no room for both, Look.
 func (p *page) intent() {
 	room := max(0, p.size.Height/6-1)
-	lines := wrap(p.s.Happens+" "+p.s.Look, p.size.Width-2, p.size.Width-2)
+	watch := p.s.Words.Look.In(p.s.Lang)
+	lines := wrap(p.s.Words.Happens.In(p.s.Lang)+" "+watch, p.size.Width-2, p.size.Width-2)
 	if len(lines) > room {
-		lines = wrap(p.s.Look, p.size.Width-2, p.size.Width-2)
+		lines = wrap(watch, p.size.Width-2, p.size.Width-2)
 	}
 	for _, text := range lines[:min(len(lines), room)] {
 		p.add(inked(Faint, " "+text))

@@ -10,42 +10,84 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/words"
 )
 
-// Each file is a story with pictures of it. "story" changes the state, line by line; "page",
-// "opening", "summary" and "closing" draw.
+// pictured are the states in testdata/pictures.
+var pictured = map[string]func(s *story.State){
+	"before": func(s *story.State) {
+		s.Words.Happens.English = "A namespace is filled with objects of ten types and then deleted."
+		s.Words.Look.English = "Watch the order: pods first, then everything else, and the namespace last of all."
+		s.Words.Learnt = []words.Text{{English: "DELETE only marks a namespace: deletionTimestamp and phase " +
+			"Terminating. It goes when spec.finalizers is empty."}, {English: "Pods go first."}}
+		s.Words.Read = []story.Reading{
+			{File: "nsctl/deleter.go", Text: words.Text{English: "one pass over a namespace, top to bottom"}},
+			{File: "wait/until.go", Text: words.Text{English: "how workers come back after a panic"}},
+		}
+		s.Types = []story.Type{{Name: "pods"}, {Name: "configmaps"}, {Name: "secrets"}, {Name: "persistentvolumeclaims"}}
+		s.Namespace.Name = "shop"
+	},
+	"filled": func(s *story.State) {
+		for i, n := range []int{25, 75, 44, 22} {
+			s.Count(s.Types[i].Name, n)
+		}
+		s.Namespace.Phase = "Terminating"
+		s.Elapsed = 3 * time.Second
+		s.Tell(story.You, "kubectl delete namespace shop")
+		s.Tell(story.Server, "it does not go yet: deletionTimestamp is set, the phase is Terminating, and "+
+			"spec.finalizers holds it: kubernetes. Nothing new may be created in it")
+		s.Enter("until the first look. In a cluster with several API servers some have not heard of the deletion "+
+			"yet and still let objects in: the grace period is there for them.", 5*time.Second)
+		s.Elapsed = 4200 * time.Millisecond
+		s.Gears = story.Gears{Lists: 11, Events: 170, Deltas: 182, Objects: 166, Calls: 170, Adds: 2, Later: 1,
+			Workers: 10, Passes: 2, Requests: 33}
+	},
+	// Something that is there is never drawn as nothing (configmaps), and something that is missing
+	// never as everything.
+	"emptied": func(s *story.State) {
+		for i, n := range []int{20, 1, 0} {
+			s.Count(s.Types[i].Name, n)
+		}
+		s.Namespace.Conditions = []string{"NamespaceContentRemaining", "NamespaceFinalizersRemaining"}
+		s.Enter("pass 1: pods first, then everything else; when nothing is left, the namespace", 0)
+		s.Gears.Later, s.Gears.Busy = 0, 1
+		s.Line("slow handler waits", 120)
+		s.Line("slow handler waits", 80)
+		s.Line("spectator waits", 0)
+	},
+	"alone": func(s *story.State) {
+		*s = story.State{Scene: "one-key", Alone: true, Words: s.Words}
+		s.Show("dirty", "team-3")
+		s.Show("queue", "")
+		s.Show("delay of team-3", "███░░ 2.1 s")
+		s.Figure("passes", "2")
+		s.Figure("workers at once", "1 with team-3")
+		s.Tell(story.Queue, "Add(team-3)")
+		s.End("the end")
+	},
+}
+
+// Each picture is of the state after one more change. "page", "opening", "summary" and "closing"
+// draw.
 func TestPictures(t *testing.T) {
-	datadriven.Walk(t, "testdata/pictures", func(t *testing.T, path string) {
-		state := story.State{}
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			switch d.Cmd {
-			case "story":
-				for _, line := range strings.Split(d.Input, "\n") {
-					apply(t, &state, line)
-				}
-				return ""
-			case "page":
-				size := story.Size{Width: number(t, d, "width"), Height: number(t, d, "height")}
-				return framed(story.Page(state, size), size.Width)
-			case "opening":
-				return text(story.Opening(state, number(t, d, "width")))
-			case "summary":
-				return text(story.Summary(state, number(t, d, "width")))
-			case "closing":
-				lesson := story.Lesson{
-					Learnt: strings.Split(d.Input, "\n"),
-					Read: []story.Reading{{File: "nsctl/deleter.go", Why: "one pass over a namespace, top to bottom"},
-						{File: "wait/until.go", Why: "how workers come back after a panic"}},
-				}
-				return text(story.Closing(state, lesson, number(t, d, "width")))
-			}
-			require.Fail(t, "unknown command", d.Cmd)
-			return ""
-		})
+	state := story.State{Scene: "delete"}
+	datadriven.RunTest(t, "testdata/pictures", func(t *testing.T, d *datadriven.TestData) string {
+		width := number(t, d, "width")
+		switch d.Cmd {
+		case "opening":
+			return text(story.Opening(state, width))
+		case "summary":
+			return text(story.Summary(state, width))
+		case "closing":
+			return text(story.Closing(state, width))
+		}
+		var change string
+		d.ScanArgs(t, "of", &change)
+		pictured[change](&state)
+		return framed(story.Page(state, story.Size{Width: width, Height: number(t, d, "height")}), width)
 	})
 }
 
@@ -74,68 +116,6 @@ func text(lines []story.Line) string {
 	return b.String()
 }
 
-// apply applies one line of a story to the state.
-func apply(t *testing.T, s *story.State, line string) {
-	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-	fields := strings.Fields(rest)
-	switch word {
-	case "scene":
-		s.Scene = rest
-	case "happens":
-		s.Happens = rest
-	case "look":
-		s.Look = rest
-	case "at":
-		s.Elapsed = duration(t, rest)
-	case "type":
-		s.Types = append(s.Types, story.Type{Name: fields[0]})
-	case "count":
-		s.Count(fields[0], integer(t, fields[1]))
-	case "line":
-		name := strings.Join(fields[:len(fields)-1], " ")
-		s.Line(name, integer(t, fields[len(fields)-1]))
-	case "show", "figure":
-		name, text, _ := strings.Cut(rest, ": ")
-		s.Alone = true
-		if word == "show" {
-			s.Show(name, "%s", text)
-		} else {
-			s.Figure(name, "%s", text)
-		}
-	case "namespace":
-		s.Namespace = story.Namespace{Name: fields[0], Phase: strings.Join(fields[1:], "")}
-	case "condition":
-		s.Namespace.Conditions = append(s.Namespace.Conditions, fields[0])
-	case "gears":
-		s.Gears = story.Gears{Lists: 11, Events: integer(t, fields[0]), Deltas: integer(t, fields[0]) + 12,
-			Objects: integer(t, fields[1]), Calls: integer(t, fields[0]), Workers: 10, Passes: 2,
-			Adds: 2, Requests: 33,
-			Ready: integer(t, fields[2]), Busy: integer(t, fields[3]), Later: integer(t, fields[4])}
-	case "tell":
-		who, what, _ := strings.Cut(rest, " ")
-		s.Tell(story.Who(who), "%s", what)
-	case "enter":
-		long, now, _ := strings.Cut(rest, " ")
-		s.Enter(now, duration(t, long))
-	case "end":
-		s.End(rest)
-	default:
-		require.Fail(t, "no such line in a story", line)
-	}
-}
-
-func integer(t *testing.T, text string) int {
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err)
-	return n
-}
-
-func duration(t *testing.T, text string) time.Duration {
-	d, err := time.ParseDuration(text)
-	require.NoError(t, err)
-	return d
-}
-
 // A page always has the size of the terminal, and nothing in it moves the cursor.
 func TestPagesFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -154,11 +134,12 @@ func TestPagesFit(t *testing.T) {
 func anyState() *rapid.Generator[story.State] {
 	return rapid.Custom(func(t *rapid.T) story.State {
 		anyText := rapid.StringN(0, 200, 400)
-		words := func(label string) string { return strings.ToValidUTF8(anyText.Draw(t, label), "?") }
-		s := story.State{Scene: "delete", Happens: "Something happens.", Look: "Look at it."}
+		anyWords := func(label string) string { return strings.ToValidUTF8(anyText.Draw(t, label), "?") }
+		s := story.State{Scene: "delete"}
+		s.Words.Happens.English, s.Words.Look.English = "Something happens.", "Look at it."
 		s.Alone = rapid.Bool().Draw(t, "alone")
 		for i := range rapid.IntRange(0, 12).Draw(t, "rows") {
-			s.Show("row"+strconv.Itoa(i), "%s", words("row"))
+			s.Show("row"+strconv.Itoa(i), "%s", anyWords("row"))
 		}
 		for i := range rapid.IntRange(0, 12).Draw(t, "types") {
 			most := rapid.IntRange(0, 100_000).Draw(t, "most")
@@ -168,7 +149,7 @@ func anyState() *rapid.Generator[story.State] {
 		for range rapid.IntRange(0, 30).Draw(t, "beats") {
 			s.Elapsed += time.Second
 			who := rapid.SampledFrom([]story.Who{story.Demo, story.You, story.Server, story.Deleter})
-			s.Tell(who.Draw(t, "who"), "%s", words("beat"))
+			s.Tell(who.Draw(t, "who"), "%s", anyWords("beat"))
 		}
 		s.Namespace = story.Namespace{Name: "shop",
 			Phase: rapid.SampledFrom([]string{"", "Active", "Terminating", story.Gone}).Draw(t, "phase")}
@@ -177,7 +158,7 @@ func anyState() *rapid.Generator[story.State] {
 		}
 		s.Gears.Workers = rapid.IntRange(0, 30).Draw(t, "workers")
 		s.Gears.Busy = rapid.IntRange(0, 40).Draw(t, "busy")
-		s.Enter(words("now"), time.Duration(rapid.IntRange(0, 10).Draw(t, "long"))*time.Second)
+		s.Enter(anyWords("now"), time.Duration(rapid.IntRange(0, 10).Draw(t, "long"))*time.Second)
 		return s
 	})
 }

@@ -33,8 +33,9 @@ import (
 
 // State is the current state of a demo.
 type State struct {
-	// Scene is the scene's name; Happens says what happens in it and Look what to watch.
-	Scene, Happens, Look string
+	// Scene is the scene's name.
+	Scene string
+	Words Words
 	// Lang is the language of the sentences.
 	Lang words.Lang
 	// Elapsed is the time since the demo began.
@@ -73,6 +74,26 @@ type State struct {
 	Lines []Type
 
 	Beats []Beat
+}
+
+// Words are the words of a scene.
+type Words struct {
+	// Summary is a few words for lists.
+	Summary words.Text
+	// Happens says what is going to happen and Look what to watch, a sentence or two each.
+	Happens, Look words.Text
+	// Choices and Answer are those of a guided scene; see gate.Question.
+	Choices []string
+	Answer  string
+	// Learnt and Read are printed at the end.
+	Learnt []words.Text
+	Read   []Reading
+}
+
+// Reading is a file of the repository, with the reason to read it.
+type Reading struct {
+	File string
+	words.Text
 }
 
 // Namespace is the namespace of the story, as the gears know it.

@@ -20,14 +20,14 @@ import (
 
 // Text from a server may hold anything; on a terminal it must have no effect.
 func TestTextIsHarmless(t *testing.T) {
-	teller := story.New("", "", "")
+	teller := story.New("", story.Words{})
 	teller.Tell(story.Server, "%s", "a\x1b[2Jb\tc\nd\x07\u202e\xffé→日e\u0301")
 	assert.Equal(t, "a?[2Jb c d???é→日e?", teller.State().Beats[0].Text)
 }
 
 func TestEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		teller := story.New("", "", "")
+		teller := story.New("", story.Words{})
 		teller.Update(func(s *story.State) { s.Enter("it goes on", 5*time.Second) })
 		time.Sleep(2 * time.Second)
 		state := teller.State()
@@ -43,7 +43,7 @@ func TestEnter(t *testing.T) {
 
 // A copy of the state does not change.
 func TestStatesAreCopies(t *testing.T) {
-	teller := story.New("", "", "")
+	teller := story.New("", story.Words{})
 	change := func(s *story.State) {
 		s.Types = append(s.Types, story.Type{Name: "pods", Left: 1})
 		s.Lines = append(s.Lines, story.Type{Name: "waits", Left: 1})
@@ -60,7 +60,7 @@ func TestStatesAreCopies(t *testing.T) {
 
 func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		teller := story.New("", "", "")
+		teller := story.New("", story.Words{})
 		beats := func(n int) func(*story.State) bool {
 			return func(s *story.State) bool { return len(s.Beats) >= n }
 		}
@@ -99,7 +99,7 @@ func TestTheStateIsReadWhileTheTellerFollows(t *testing.T) {
 	for range 20 {
 		recorder, err := trace.Start(trace.Config{})
 		require.NoError(t, err)
-		teller := story.New("", "", "")
+		teller := story.New("", story.Words{})
 		waits := recorder.Queue(story.NamespaceQueue)
 		var followed atomic.Bool
 		var running sync.WaitGroup

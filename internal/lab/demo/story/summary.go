@@ -8,8 +8,8 @@ import (
 // Opening draws the introduction: what happens and what to watch.
 func Opening(s State, width int) []Line {
 	lines := []Line{{{Strong, "lab demo"}, {Plain, s.Say(", scene ")}, {Bright, s.Scene}}}
-	lines = append(lines, paragraph("  ", s.Happens, width)...)
-	lines = append(lines, paragraph("  ", s.Look, width)...)
+	lines = append(lines, paragraph("  ", s.Words.Happens.In(s.Lang), width)...)
+	lines = append(lines, paragraph("  ", s.Words.Look.In(s.Lang), width)...)
 	return append(lines, nil)
 }
 
@@ -27,30 +27,16 @@ func Summary(s State, width int) (lines []Line) {
 	return lines
 }
 
-// Lesson is what was learnt in a scene.
-type Lesson struct {
-	// Learnt are sentences.
-	Learnt []string
-	// Read are files of the repository, each with the reason to read it.
-	Read []Reading
-}
-
-// Reading is a file to read, with the reason.
-type Reading struct{ File, Why string }
-
-// Closing draws the lesson and what to read next.
-func Closing(s State, l Lesson, width int) []Line {
+// Closing draws what was learnt and what to read next.
+func Closing(s State, width int) []Line {
 	lines := []Line{nil, inked(Strong, s.Say("What was learnt"))}
-	for _, text := range l.Learnt {
-		lines = append(lines, paragraph("  - ", text, width)...)
+	for _, text := range s.Words.Learnt {
+		lines = append(lines, paragraph("  - ", text.In(s.Lang), width)...)
 	}
 	lines = append(lines, nil, inked(Strong, s.Say("Read on")))
-	longest := 0
-	for _, r := range l.Read {
-		longest = max(longest, len(r.File))
-	}
-	for _, r := range l.Read {
-		lines = append(lines, paragraph(fmt.Sprintf("  %-*s  ", longest, r.File), r.Why, width)...)
+	name := longest(s.Words.Read, func(r Reading) string { return r.File })
+	for _, r := range s.Words.Read {
+		lines = append(lines, paragraph(fmt.Sprintf("  %-*s  ", name, r.File), r.In(s.Lang), width)...)
 	}
 	return lines
 }

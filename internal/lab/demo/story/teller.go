@@ -25,12 +25,9 @@ type Teller struct {
 }
 
 // New returns a teller whose clock starts now.
-func New(scene, happens, look string) *Teller {
+func New(scene string, words Words) *Teller {
 	t := &Teller{began: time.Now(), changed: make(chan struct{}), told: map[string]bool{}}
-	t.state = State{
-		Scene: scene, Happens: happens, Look: look,
-		Run: trace.NewState(),
-	}
+	t.state = State{Scene: scene, Words: words, Run: trace.NewState()}
 	return t
 }
 
