@@ -66,7 +66,8 @@ func playTwoQueues(on *Stage, ctx context.Context) error {
 			each(func(c *consumer, _ *Stage) error { return queue(c.queue, &serverEvent{name, i + 1}) }),
 			pause(arrival))
 	}
-	steps = append(steps, enter(fmt.Sprintf("both consumers pop every %v (artificial), until their queues are empty", turn)))
+	steps = append(steps, enter(
+		fmt.Sprintf("both consumers pop every %v (artificial), until their queues are empty", turn)))
 	for range hotHistory { // one has a place for each event
 		steps = append(steps, each((*consumer).pop), pause(turn))
 	}

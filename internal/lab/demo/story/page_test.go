@@ -27,7 +27,9 @@ var pictured = map[string]func(s *story.State){
 			{File: "nsctl/deleter.go", Text: words.Text{English: "one pass over a namespace, top to bottom"}},
 			{File: "wait/until.go", Text: words.Text{English: "how workers come back after a panic"}},
 		}
-		s.Types = []story.Type{{Name: "pods"}, {Name: "configmaps"}, {Name: "secrets"}, {Name: "persistentvolumeclaims"}}
+		for _, name := range []string{"pods", "configmaps", "secrets", "persistentvolumeclaims"} {
+			s.Types = append(s.Types, story.Type{Name: name})
+		}
 		s.Namespace.Name = "shop"
 	},
 	"filled": func(s *story.State) {
