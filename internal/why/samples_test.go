@@ -203,7 +203,6 @@ func TestVerdicts(t *testing.T) {
 	refusedDiscovery := claims(discoveryFailure, noAnswer, time.Minute)
 	refusedDiscovery.Discovery.Refused = &why.Failure{Request: "GET /apis", Code: 500, Message: "no"}
 	const unknown, goes = "unknown, exit 3", "progressing, exit 0"
-	const storage = "Failed to delete all resource types, 1 remaining: storage is (re)initializing"
 	judgedAs(t, []row{
 		is("a pod that the kubelet ends", with(calm(onReadyNode(ending(600*time.Second, "a"))), runs), unknown,
 			"no known cause is proven"),
