@@ -44,7 +44,7 @@ func (x *exchange) answerReview(kind string, question *api.Unstructured) (map[st
 		question.SetNested(time.Now().UTC().Format(time.RFC3339), "metadata", "creationTimestamp")
 		return map[string]any{"userInfo": userInfo(x.user)}, nil
 	case "TokenReview":
-		return nil, resources.ServiceUnavailable("this server does not review tokens")
+		return x.reviewToken(question)
 	case "SelfSubjectRulesReview":
 		return x.reviewRules(question)
 	case "SelfSubjectAccessReview":
@@ -113,6 +113,22 @@ func (x *exchange) reviewRules(question *api.Unstructured) (map[string]any, erro
 		status["evaluationError"] = rolesUnused
 	}
 	return status, nil
+}
+
+// reviewToken returns the user of a token.
+func (x *exchange) reviewToken(question *api.Unstructured) (map[string]any, error) {
+	token := question.NestedString("spec", "token")
+	if token == "" {
+		return nil, resources.Invalid("authentication.k8s.io", "TokenReview", "",
+			resources.Wrong(resources.FieldRequired, "spec.token", nil, ""))
+	}
+	user, known := x.server.identity.fromToken(token)
+	if !known {
+		return map[string]any{"user": map[string]any{}, "error": "invalid bearer token"}, nil
+	}
+	return map[string]any{
+		"authenticated": true, "user": userInfo(authenticated(user)), "audiences": []string{tokenIssuer},
+	}, nil
 }
 
 func userInfo(user User) map[string]any {
