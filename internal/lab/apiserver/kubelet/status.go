@@ -60,6 +60,11 @@ func nodeStatus(n *node, lost bool) map[string]any {
 			map[string]any{"type": "InternalIP", "address": fmt.Sprintf("10.0.0.%d", n.number)},
 			map[string]any{"type": "Hostname", "address": n.name},
 		},
+		"nodeInfo": map[string]any{
+			"machineID": "", "systemUUID": "", "bootID": "",
+			"kernelVersion": "none", "osImage": "none", "operatingSystem": "linux", "architecture": runtime.GOARCH,
+			"containerRuntimeVersion": "orrery://none", "kubeletVersion": "orrery", "kubeProxyVersion": "",
+		},
 		"conditions": []any{
 			condition("Ready", "True", "KubeletReady", "simulated node without containers"),
 			condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "simulated memory"),

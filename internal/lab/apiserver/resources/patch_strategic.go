@@ -72,7 +72,7 @@ func mergeMaps(document, patch map[string]any, t *Type) (map[string]any, error) 
 	for name, wanted := range order {
 		list, known := t.Field(name)
 		if !known {
-			return nil, unknownField(t, name)
+			return nil, impossible("unable to find api field in struct %s for the json field %q", t.Name(), name)
 		}
 		if current, isList := document[name].([]any); isList {
 			key := list.MergeKey()
@@ -84,10 +84,7 @@ func mergeMaps(document, patch map[string]any, t *Type) (map[string]any, error) 
 
 // mergeField merges one field of the patch.
 func mergeField(document map[string]any, name string, value any, t *Type) (err error) {
-	field, known := t.Field(name)
-	if !known {
-		return unknownField(t, name)
-	}
+	field, _ := t.Field(name) // an unknown field is merged, too, and refused or pruned later
 	switch v := value.(type) {
 	case nil:
 		delete(document, name)
@@ -110,10 +107,6 @@ func mergeField(document map[string]any, name string, value any, t *Type) (err e
 	}
 	document[name] = plain(value)
 	return nil
-}
-
-func unknownField(t *Type, name string) error {
-	return impossible("unable to find api field in struct %s for the json field %q", t.Name(), name)
 }
 
 // mergeLists merges the elements of a list by the merge key of its type, or as a set if they are

@@ -104,6 +104,14 @@ func TestUnknownNumbersSurvive(t *testing.T) {
 	assert.Contains(t, string(data), `"new":9007199254740993`)
 }
 
+// The validation of fields, not the merge, refuses a field that the type does not have.
+func TestAStrategicMergePatchKeepsUnknownFields(t *testing.T) {
+	patched, err := resources.ApplyPatch(api.StrategicMergePatchType, decode(t, `{"spec":{"hostNetwork":true}}`),
+		[]byte(`{"spec":{"replicas":null,"replikas":{"a":1}}}`), typeOf(t, "v1", "Pod"))
+	require.NoError(t, err)
+	assert.Equal(t, decode(t, `{"spec":{"hostNetwork":true,"replikas":{"a":1}}}`), patched)
+}
+
 func TestServerSideApplyIsRefused(t *testing.T) {
 	_, err := resources.ApplyPatch(api.ApplyPatchType, nil, []byte(`{}`), typeOf(t, "v1", "Pod"))
 	assert.Equal(t, 415, api.CodeOf(err))
