@@ -4,7 +4,6 @@ import (
 	"crypto/sha512"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 
@@ -12,13 +11,10 @@ import (
 	"orrery/restclient/api"
 )
 
+// discovered returns the discovery documents of the moment, with the versions that faults disturb.
 func (x *exchange) discovered() *discovery {
-	return x.server.documents.discover(x.server.troubled(), x.r.Host)
-}
-
-// troubled returns the versions whose discovery faults disturb.
-func (s *Server) troubled() resources.Troubled {
-	return resources.Troubled{Unavailable: s.faults.Unavailable(), Outdated: s.faults.Outdated()}
+	s := x.server
+	return newDiscovery(s.catalog.GroupsWith(s.faults.Unavailable(), s.faults.Outdated()), x.r.Host)
 }
 
 // serveDiscovery serves the discovery documents below /api and /apis.
@@ -34,7 +30,7 @@ func (x *exchange) serveDiscovery() error {
 		x.serveAggregated(documents.aggregated[path])
 		return nil
 	case ok:
-		x.sendDocument(http.StatusOK, slices.Clone(known))
+		x.sendDocument(http.StatusOK, known)
 		return nil
 	case documents.stale[path]:
 		x.serviceUnavailable()
@@ -78,16 +74,12 @@ func (x *exchange) unchanged(etag string) bool {
 	return false
 }
 
-// documents caches the discovery and OpenAPI documents until the catalog changes.
+// documents caches the OpenAPI documents until the catalog changes.
 type documents struct {
-	catalog *resources.Catalog
-
-	// mu guards the fields below, which were derived from groups and troubled.
-	mu        sync.Mutex
-	groups    []resources.Group
-	troubled  resources.Troubled
-	discovery *discovery
-	openAPI   map[string]document // by path below /openapi/
+	// mu guards the fields below; openAPI was derived from groups.
+	mu      sync.Mutex
+	groups  []resources.Group
+	openAPI map[string]document // by path below /openapi/
 }
 
 // document is an encoded document.
@@ -100,43 +92,22 @@ func newDocument(data []byte) document {
 	return document{data: data, etag: fmt.Sprintf("%X", sha512.Sum512(data))}
 }
 
-// currentLocked drops the cache if the catalog has changed. The catalog replaces its slice of
-// groups at every change, so comparing the address suffices.
-func (d *documents) currentLocked(troubled resources.Troubled) {
-	groups := d.catalog.Groups()
-	same := len(groups) == len(d.groups) && len(groups) > 0 && &groups[0] == &d.groups[0]
-	if same && slices.Equal(troubled.Unavailable, d.troubled.Unavailable) &&
-		slices.Equal(troubled.Outdated, d.troubled.Outdated) {
-		return
-	}
-	d.groups, d.troubled = groups, troubled
-	d.discovery, d.openAPI = nil, map[string]document{}
-}
-
-// discover returns the discovery documents.
-func (d *documents) discover(troubled resources.Troubled, address string) *discovery {
+// describe returns an OpenAPI document: "v3", or "v3/" and the path of a version. The catalog
+// replaces its slice of groups at every change, so comparing the address suffices.
+func (d *documents) describe(path string, groups []resources.Group) (document, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.currentLocked(troubled)
-	if d.discovery == nil {
-		d.discovery = newDiscovery(d.catalog.GroupsWith(troubled), address)
+	if len(d.groups) != len(groups) || &d.groups[0] != &groups[0] {
+		d.groups, d.openAPI = groups, map[string]document{}
 	}
-	return d.discovery
-}
-
-// describe returns an OpenAPI document: "v3", or "v3/" and the path of a version.
-func (d *documents) describe(path string, troubled resources.Troubled) (document, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.currentLocked(troubled)
 	if known, ok := d.openAPI[path]; ok {
 		return known, true
 	}
 	var data []byte
 	if path == "v3" {
-		data = resources.OpenAPIV3Index(d.groups)
+		data = resources.OpenAPIV3Index(groups)
 	} else if version, ok := strings.CutPrefix(path, "v3/"); ok {
-		data, _ = resources.OpenAPIV3(d.groups, versionAt(version))
+		data, _ = resources.OpenAPIV3(groups, versionAt(version))
 	}
 	if data == nil {
 		return document{}, false

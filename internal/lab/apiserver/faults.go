@@ -111,7 +111,8 @@ func (x *exchange) readFault(t registry.Target) error {
 
 // intrude creates an object for the fault keeps-creating, whether or not its namespace is
 // terminating.
-func (s *Server) intrude(namespace, manager string) {
+func (s *Server) intrude(options faults.Options) {
+	namespace, manager := options.Text("namespace", "default"), options.Text("manager", "creator")
 	d, _ := s.catalog.Lookup(api.GroupVersionResource{Version: "v1", Resource: "configmaps"})
 	t := registry.Target{Definition: d, Namespace: namespace}
 	if s.registry.Stored("namespaces", "", namespace) == nil {

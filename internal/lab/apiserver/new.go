@@ -30,7 +30,6 @@ func New(config Config) (*Server, error) {
 		s.trace = *config.Trace
 	}
 	s.config.Predecessor = nil // it would keep all predecessors alive
-	s.documents = &documents{catalog: s.catalog}
 	s.registry = registry.New(registry.Config{
 		Store: s.store, Catalog: s.catalog,
 		Admit:    func(_ context.Context, a registry.Attributes) error { return s.faults.Admit(faultOf(a)) },
@@ -40,9 +39,9 @@ func New(config Config) (*Server, error) {
 			return s.faults.ExpiresContinue(faultOf(registry.Attributes{Verb: "list", Target: t}))
 		},
 	})
-	s.faults.On(faults.Compact, func() { s.store.Compact() })
-	s.faults.On(faults.CutWatches, s.cutWatches)
-	s.faults.OnCreate(s.intrude)
+	s.faults.On(faults.Compact, func(faults.Options) { s.store.Compact() })
+	s.faults.On(faults.CutWatches, func(faults.Options) { s.cutWatches() })
+	s.faults.On(faults.KeepsCreating, s.intrude)
 	s.faults.Look(s.registry)
 	s.handler = http.HandlerFunc(s.serve)
 	s.http = s.newHTTPServer()
@@ -127,13 +126,10 @@ func (s *Server) kubeconfig() *kubeconfig.Config {
 	return kubeconfig.Single(s.name(), cluster, user, "default")
 }
 
-// name names the cluster, the user and the context.
+// name names the cluster, the user and the context, so that two kubeconfigs can be merged.
 func (s *Server) name() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.config.Name != "" {
-		return s.config.Name
-	}
 	_, port, _ := net.SplitHostPort(s.address) // "" before Start
 	return "orrery-" + port
 }
@@ -174,9 +170,6 @@ type RequestResult struct {
 // Config configures a [Server]. The zero value is a server on a free loopback port, without TLS,
 // that accepts only its own administrator (see [Server.Kubeconfig]).
 type Config struct {
-	// Name names the cluster, the user and the context in the kubeconfig. The default is "orrery-"
-	// and the port, so that the kubeconfigs of two servers can be merged.
-	Name string
 	// Listen is the address to listen on. The default is "127.0.0.1:0"; port 0 is a free port.
 	Listen string
 	// TLS enables TLS, with a certificate authority of the server's own that also signs the client

@@ -19,7 +19,7 @@ func (x *exchange) serveOpenAPI() error {
 	case path == "v2":
 		return resources.NotAcceptable("this server describes its types in /openapi/v3 only")
 	}
-	found, ok := x.server.documents.describe(path, x.server.troubled())
+	found, ok := x.server.documents.describe(path, x.server.catalog.Groups())
 	switch {
 	case ok && path == "v3":
 		x.send(http.StatusOK, "text/plain; charset=utf-8", found.data)

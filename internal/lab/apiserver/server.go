@@ -38,7 +38,7 @@ import (
 
 // Server is an API server. Create one with [New]. It is safe for concurrent use.
 type Server struct {
-	// Immutable.
+	// Immutable, except for the documents, which have a lock.
 	config    Config
 	trace     Trace
 	identity  *identity
@@ -46,7 +46,7 @@ type Server struct {
 	catalog   *resources.Catalog
 	registry  *registry.Registry
 	faults    *faults.Set
-	documents *documents
+	documents documents
 	http      *http.Server
 	handler   http.Handler
 

@@ -15,15 +15,15 @@ import (
 
 // builder reads the options of a fault and keeps the first problem.
 type builder struct {
-	options options
+	options Options
 	problem string
 }
 
-// options are the options of a fault, by name.
-type options map[string]string
+// Options are the options of a fault, by name.
+type Options map[string]string
 
-// text returns the value of an option, or otherwise.
-func (o options) text(name, otherwise string) string {
+// Text returns the value of an option, or otherwise.
+func (o Options) Text(name, otherwise string) string {
 	if value, there := o[name]; there {
 		return value
 	}
@@ -51,7 +51,7 @@ func printable(text string) string { return strconv.Quote(text[:min(len(text), 2
 //
 // Spaces around names and unquoted values are ignored.
 func build(text string, now time.Time) (*fault, error) {
-	b := builder{options: options{}}
+	b := builder{options: Options{}}
 	kind := b.parse(text)
 	f := b.fault(kind, text, now)
 	if b.problem != "" {
@@ -136,7 +136,7 @@ func (b *builder) limit(f *fault, now time.Time) {
 		f.until = now.Add(b.duration("for", 0))
 	}
 	f.dice = rand.New(rand.NewPCG(uint64(b.number("seed", 1)), 0))
-	if f.every = b.duration("every", 0); f.action && f.every == 0 && f.kind != keepsCreating {
+	if f.every = b.duration("every", 0); f.action && f.every == 0 && f.kind != KeepsCreating {
 		f.count = 1
 		if b.has("count") || b.has("for") {
 			b.fail("without every it happens once, so count and for have no effect")
@@ -158,7 +158,7 @@ func (b *builder) particulars(f *fault) {
 	case interruptStreams:
 		f.events = b.number("after", 1)
 	case withholdBookmarks:
-		if which := b.options.text("which", "all"); !slices.Contains([]string{"regular", "initial", "all"}, which) {
+		if which := b.options.Text("which", "all"); !slices.Contains([]string{"regular", "initial", "all"}, which) {
 			b.fail("which=" + which + ": must be regular, initial or all")
 		}
 	case delay:
@@ -166,7 +166,7 @@ func (b *builder) particulars(f *fault) {
 	case staleReads:
 		f.versions = uint64(b.number("versions", 10))
 	case brokenGroup, staleDiscovery:
-		group, version := b.options.text("group", "metrics.k8s.io"), b.options.text("version", "v1beta1")
+		group, version := b.options.Text("group", "metrics.k8s.io"), b.options.Text("version", "v1beta1")
 		f.broken = api.GroupVersion{Group: group, Version: version}
 		if strings.ContainsAny(group+version, "/| ") {
 			b.fail("group and version must each be a single name")
@@ -180,7 +180,7 @@ func (b *builder) particulars(f *fault) {
 			b.fail("it needs at least one of verb, group, resource, namespace, name and user; " +
 				"otherwise it would refuse everything")
 		}
-	case keepsCreating:
+	case KeepsCreating:
 		f.scope, f.every = scope{}, b.duration("every", time.Second)
 	}
 }

@@ -14,6 +14,8 @@ const (
 	Compact = "compact"
 	// CutWatches breaks the connection of every watch. It is an action.
 	CutWatches = "cut-watches"
+	// KeepsCreating creates an object in a namespace, even a terminating one. It is an action.
+	KeepsCreating = "keeps-creating"
 	// Silence leaves watches half-open: they neither send nor end.
 	Silence = "silence"
 	// CollectorStopped stops the garbage collector.
@@ -33,7 +35,6 @@ const (
 	policyDenies       = "policy-denies"
 	conversionFails    = "conversion-fails"
 	notAllowed         = "not-allowed"
-	keepsCreating      = "keeps-creating"
 	podStays           = "pod-stays"
 	webhookDenies      = "webhook-denies"
 	webhookUnreachable = "webhook-unreachable"

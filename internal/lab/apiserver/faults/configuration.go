@@ -27,7 +27,7 @@ type hook struct {
 // policy whose binding exists, or a webhook that kube-apiserver would ask about the write and whose
 // failure would refuse it. It returns the failure.
 func (f *fault) configuredLocked(r Request, objects Objects) (failure string, concerned bool) {
-	name := f.options.text("configuration", "")
+	name := f.options.Text("configuration", "")
 	if name == "" || objects == nil {
 		return connectionRefused, true
 	}

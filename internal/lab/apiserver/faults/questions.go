@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -61,13 +62,14 @@ func (f *fault) pause(ctx context.Context) {
 func (f *fault) refusal() *api.StatusError {
 	switch f.kind {
 	case tooManyRequests:
-		return refuseBusy(f)
+		return resources.Failure(http.StatusTooManyRequests, api.ReasonTooManyRequests,
+			"Too many requests, please try again later.", retryAfter(f.wait))
 	case unavailable:
 		return refuseUnavailable(f.wait)
 	case notAllowed:
 		return resources.MethodNotAllowed()
 	default:
-		return refuseInternal(f.options.text("message", "a fault was requested"))
+		return refuseInternal(f.options.Text("message", "a fault was requested"))
 	}
 }
 
@@ -117,7 +119,7 @@ func (s *Set) Admit(r Request) error {
 			return
 		}
 		failure, concerned := f.configuredLocked(r, s.objects)
-		_, annotated := r.Annotations[f.options.text("unless-annotated", "")]
+		_, annotated := r.Annotations[f.options.Text("unless-annotated", "")]
 		switch {
 		case !concerned || annotated || !f.strikesLocked(r):
 		case f.kind == webhookDenies:
@@ -244,7 +246,7 @@ func (s *Set) Holds(r Request) bool {
 func (s *Set) Withholds(r Request, initial bool) bool {
 	withheld := false
 	s.each(func(f *fault) {
-		which := f.options.text("which", "all")
+		which := f.options.Text("which", "all")
 		if f.kind != withholdBookmarks || !f.scope.matches(r) ||
 			which == "regular" && initial || which == "initial" && !initial {
 			return

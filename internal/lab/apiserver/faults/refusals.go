@@ -12,11 +12,6 @@ import (
 	"orrery/restclient/api"
 )
 
-func refuseBusy(f *fault) *api.StatusError {
-	return resources.Failure(http.StatusTooManyRequests, api.ReasonTooManyRequests,
-		"Too many requests, please try again later.", retryAfter(f.wait))
-}
-
 func refuseUnavailable(wait time.Duration) *api.StatusError {
 	refused := resources.ServiceUnavailable("the server is currently unable to handle the request")
 	refused.Status.Details = retryAfter(wait)
@@ -53,14 +48,14 @@ func Forbidden(r Request) *api.StatusError {
 // webhook returns the name of the webhook that the fault plays.
 func (f *fault) webhook() string {
 	if f.kind == webhookDenies {
-		return f.options.text("webhook", "deny.example.com")
+		return f.options.Text("webhook", "deny.example.com")
 	}
-	return f.options.text("webhook", "unreachable.example.com")
+	return f.options.Text("webhook", "unreachable.example.com")
 }
 
 func refuseDenied(f *fault) *api.StatusError {
 	why := " without explanation"
-	if message := f.options.text("message", ""); message != "" {
+	if message := f.options.Text("message", ""); message != "" {
 		why = ": " + message
 	}
 	return resources.Failure(http.StatusForbidden, api.ReasonForbidden,
@@ -86,8 +81,8 @@ func (r Request) object() string {
 // refusePolicy returns the 422 of a ValidatingAdmissionPolicy.
 func refusePolicy(f *fault, r Request) *api.StatusError {
 	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s",
-		f.options.text("policy", "deny"), f.options.text("binding", "deny"),
-		f.options.text("message", "failed expression: false"))
+		f.options.Text("policy", "deny"), f.options.Text("binding", "deny"),
+		f.options.Text("message", "failed expression: false"))
 	if r.Collection {
 		r.Name = "Unknown" // as kube-apiserver says
 	}
@@ -101,8 +96,8 @@ const defaultConverter = "default/conversion"
 // refuseUnconverted returns the 500 of a conversion webhook that cannot be called. It has no
 // reason.
 func refuseUnconverted(f *fault, r Request, kind string) *api.StatusError {
-	stored := api.GroupVersion{Group: r.Group, Version: f.options.text("from", r.Version)}
-	namespace, name, _ := strings.Cut(f.options.text("service", defaultConverter), "/")
+	stored := api.GroupVersion{Group: r.Group, Version: f.options.Text("from", r.Version)}
+	namespace, name, _ := strings.Cut(f.options.Text("service", defaultConverter), "/")
 	return resources.Failure(http.StatusInternalServerError, "", fmt.Sprintf("conversion webhook for %s, Kind=%s "+
 		"failed: Post \"https://%s.%s.svc:443/convert?timeout=30s\": no endpoints available for service %q",
 		stored, kind, name, namespace, name), nil)
@@ -110,7 +105,7 @@ func refuseUnconverted(f *fault, r Request, kind string) *api.StatusError {
 
 // refuseUnreadable returns the 500 of a read that cannot decrypt an object. Only a list names it.
 func refuseUnreadable(f *fault, r Request, key string) *api.StatusError {
-	message := f.options.text("message", "no matching prefix found")
+	message := f.options.Text("message", "no matching prefix found")
 	if slices.Contains([]string{"list", "watch", "deletecollection"}, r.Verb) {
 		return refuseInternal(fmt.Sprintf("unable to transform key %q: %s", key, message))
 	}

@@ -87,7 +87,7 @@ type fault struct {
 	versions       uint64
 	events         int // repeat-events: back; interrupt-streaming-lists: after
 	broken         api.GroupVersion
-	options        options
+	options        Options
 	while, unless  object        // zero: no condition
 	unlessReady    object        // a Service; zero: no condition
 	removed        chan struct{} // closed when the fault is removed, not when it expires

@@ -30,7 +30,7 @@ type Set struct {
 	mu       sync.Mutex
 	faults   []*fault                 // guarded by mu; oldest first; expired faults are removed on access
 	made     map[string]int           // guarded by mu; number of each kind, for IDs
-	actions  map[string]func(options) // guarded by mu; the functions of On
+	actions  map[string]func(Options) // guarded by mu; the functions of On
 	running  sync.WaitGroup           // actions started by timers; added to under mu
 	finished bool                     // guarded by mu; Stop was called
 	objects  Objects                  // guarded by mu; nil before Look
@@ -40,7 +40,7 @@ type Set struct {
 }
 
 func New() *Set {
-	return &Set{made: map[string]int{}, actions: map[string]func(options){}}
+	return &Set{made: map[string]int{}, actions: map[string]func(Options){}}
 }
 
 // Add adds a fault. An action (compact, cut-watches) runs immediately on the caller's goroutine;
@@ -129,23 +129,12 @@ func (s *Set) List() []Active {
 	return list
 }
 
-// On sets the function of an action. The server calls it once for [Compact] and [CutWatches],
-// before faults are added. f may be called concurrently and must not wait for Stop.
-func (s *Set) On(action string, f func()) {
-	s.onAction(action, func(options) { f() })
-}
-
-func (s *Set) onAction(kind string, f func(options)) {
+// On sets the function of an action. The server calls it for [Compact], [CutWatches] and
+// [KeepsCreating], before faults are added. f may be called concurrently and must not wait for Stop.
+func (s *Set) On(action string, f func(Options)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.actions[kind] = f
-}
-
-// OnCreate sets the function of keeps-creating, which creates an object in a namespace, even a
-// terminating one. manager is the creator in managedFields. create may be called concurrently and
-// must not wait for Stop.
-func (s *Set) OnCreate(create func(namespace, manager string)) {
-	s.onAction(keepsCreating, func(o options) { create(o.text("namespace", "default"), o.text("manager", "creator")) })
+	s.actions[action] = f
 }
 
 // Look makes the conditions of faults depend on objects. Before that, all faults apply. The methods

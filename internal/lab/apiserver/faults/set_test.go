@@ -209,8 +209,8 @@ func TestActions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := with(t)
 		var compactions, cuts atomic.Int64
-		s.On(faults.Compact, func() { compactions.Add(1) })
-		s.On(faults.CutWatches, func() { cuts.Add(1) })
+		s.On(faults.Compact, func(faults.Options) { compactions.Add(1) })
+		s.On(faults.CutWatches, func(faults.Options) { cuts.Add(1) })
 		_, err := s.Add("compact")
 		require.NoError(t, err)
 		assert.EqualValues(t, 1, compactions.Load())

@@ -63,19 +63,12 @@ func (c *Catalog) Groups() []Group {
 	return c.groups
 }
 
-// Troubled are versions of groups whose discovery fails, besides those of other servers.
-type Troubled struct {
-	// Unavailable versions are announced and do not answer.
-	Unavailable []api.GroupVersion
-	// Outdated versions answer; only the aggregated document lists them as stale.
-	Outdated []api.GroupVersion
-}
-
-// GroupsWith returns the groups with troubled versions.
-func (c *Catalog) GroupsWith(troubled Troubled) []Group {
+// GroupsWith returns the groups with other versions that are announced and do not answer, and with
+// outdated ones, which answer although the aggregated document lists them as stale.
+func (c *Catalog) GroupsWith(unavailable, outdated []api.GroupVersion) []Group {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return groupsOf(c.served, slices.Concat(c.remote, troubled.Unavailable), troubled.Outdated)
+	return groupsOf(c.served, slices.Concat(c.remote, unavailable), outdated)
 }
 
 // PutRemote adds a version of a group whose APIService refers to another server. Discovery lists it

@@ -84,16 +84,14 @@ func apply(kind api.PatchType, current map[string]any, data []byte, t *Type) (ma
 // cannotApply is the error for a JSON patch that does not fit the document. kube-apiserver gives no
 // reason.
 func cannotApply() *api.StatusError {
-	return api.NewStatusError(api.Status{Status: api.StatusFailure, Code: http.StatusUnprocessableEntity,
-		Reason:  api.ReasonInvalid,
-		Message: "the server rejected our request due to an error in our request", Details: &api.StatusDetails{}})
+	return Failure(http.StatusUnprocessableEntity, api.ReasonInvalid,
+		"the server rejected our request due to an error in our request", &api.StatusDetails{})
 }
 
 // impossible is the error for a contradictory strategic merge patch, for which kube-apiserver
 // returns 500.
 func impossible(format string, args ...any) *api.StatusError {
-	return api.NewStatusError(api.Status{Status: api.StatusFailure, Code: http.StatusInternalServerError,
-		Message: fmt.Sprintf(format, args...)})
+	return Failure(http.StatusInternalServerError, "", fmt.Sprintf(format, args...), nil)
 }
 
 // SupportedPatch refuses the content types that this server does not apply to a resource (415),

@@ -83,21 +83,3 @@ func TestJSONPath(t *testing.T) {
 		assert.Error(t, err, text)
 	}
 }
-
-// No path makes the parser or the search panic.
-func FuzzJSONPath(f *testing.F) {
-	for _, seed := range []string{".a.b[0]", `.list[?(@.type=="Ready")].status`, ".a.*", `.a\.`, ".a['x']", ".a[?(@)]",
-		"[?(@.a!=1)]"} {
-		f.Add(seed)
-	}
-	var root map[string]any
-	require.NoError(f, json.Unmarshal([]byte(jsonPathDocument), &root))
-	f.Fuzz(func(t *testing.T, text string) {
-		path, err := parseJSONPath(text)
-		if err != nil {
-			return
-		}
-		found := path.find(root)
-		assert.Equal(t, found, path.find(root))
-	})
-}
