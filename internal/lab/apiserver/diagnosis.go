@@ -64,12 +64,6 @@ func (x *exchange) serveFaults(id string) error {
 	return resources.MethodNotAllowed()
 }
 
-// serveHealth answers /healthz, /livez, /readyz and the paths below them, for any method.
-func (x *exchange) serveHealth() error {
-	x.sendText(http.StatusOK, "ok")
-	return nil
-}
-
 // The version of Kubernetes whose answers this server gives, and that with Config.Demo.
 const (
 	emulated     = "v1.36.3+orrery"

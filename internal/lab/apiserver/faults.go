@@ -27,14 +27,6 @@ type watchFaults struct {
 // remembered is how many events a watch keeps to repeat.
 const remembered = 64
 
-func (x *exchange) newWatchFaults(streaming bool) watchFaults {
-	t := watchFaults{set: x.server.faults, request: x.info.Request, interrupt: -1}
-	if streaming {
-		t.interrupt = t.set.Interrupts(t.request)
-	}
-	return t
-}
-
 // holdPause is how often a held watch checks whether it is still held.
 const holdPause = 500 * time.Millisecond
 

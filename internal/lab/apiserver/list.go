@@ -35,7 +35,9 @@ func (x *exchange) sendPage(r representation, page *registry.Page) error {
 	case r.form.As == asMetadata:
 		return resources.NotAcceptable("you requested PartialObjectMetadata, but the requested object is a list")
 	case r.form.As == asTable:
-		x.sendDocument(http.StatusOK, r.appendTable(nil, page))
+		options := r.tableOptions(page.Version)
+		options.Continue, options.Remaining = page.Continue, page.Remaining
+		x.sendDocument(http.StatusOK, resources.Table(nil, r.def, slices.Values(page.Items), options))
 	default:
 		x.streamList(r, metadata, page)
 	}
@@ -76,10 +78,4 @@ func (r representation) writeList(out io.Writer, metadata api.ListMeta, page *re
 	buffer = append(buffer, "]}\n"...)
 	_, err := out.Write(buffer)
 	return err
-}
-
-func (r representation) appendTable(dst []byte, page *registry.Page) []byte {
-	options := r.tableOptions(page.Version)
-	options.Continue, options.Remaining = page.Continue, page.Remaining
-	return resources.Table(dst, r.def, slices.Values(page.Items), options)
 }

@@ -46,7 +46,10 @@ func (x *exchange) serveWatch(t registry.Target, r representation) error {
 	w := &watching{
 		exchange: x, representation: r, stream: connection, cut: cut, bookmarks: options.AllowWatchBookmarks,
 	}
-	w.watchFaults = x.newWatchFaults(options.SendInitialEvents)
+	w.watchFaults = watchFaults{set: x.server.faults, request: x.info.Request, interrupt: -1}
+	if options.SendInitialEvents {
+		w.interrupt = w.set.Interrupts(w.request)
+	}
 	x.server.inFlight.Add(-1)
 	x.server.watches.Add(1)
 	defer func() {
@@ -224,7 +227,8 @@ func (w *watching) fail(refused *api.StatusError) {
 		w.stayHalfOpen()
 		return
 	}
-	if w.stream.Send([][]byte{errorFrame(refused)}) != nil {
+	frame := fmt.Sprintf(`{"type":"ERROR","object":%s}`+"\n", encodeStatus(refused.Status))
+	if w.stream.Send([][]byte{[]byte(frame)}) != nil {
 		w.stream.Abort()
 		return
 	}
@@ -288,10 +292,4 @@ func (r representation) emptyCells() []byte {
 		cells = append(cells, column.Cell(&api.Unstructured{Object: map[string]any{}}, time.Now()))
 	}
 	return encodeDocument(cells)
-}
-
-// errorFrame returns the ERROR event that ends a watch.
-func errorFrame(refused *api.StatusError) []byte {
-	frame := append([]byte(`{"type":"ERROR","object":`), encodeStatus(refused.Status)...)
-	return append(frame, "}\n"...)
 }

@@ -64,8 +64,8 @@ func (n *node) report(ctx context.Context, lost bool) {
 // renew renews the lease, creating it if necessary.
 func (n *node) renew(ctx context.Context) {
 	now := time.Now()
-	t := n.kubelet.leaseTarget()
-	t.Name = n.name
+	t := target(n.kubelet.config.Catalog, "coordination.k8s.io", "v1", "leases")
+	t.Namespace, t.Name = "kube-node-lease", n.name
 	_, err := n.kubelet.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
 		return current, current.SetNested(microTime(now), "spec", "renewTime")
 	}, writeOptions(n.user()))
@@ -78,9 +78,3 @@ func (n *node) renew(ctx context.Context) {
 }
 
 func (k *Kubelet) nodeTarget() registry.Target { return target(k.config.Catalog, "", "v1", "nodes") }
-
-func (k *Kubelet) leaseTarget() registry.Target {
-	t := target(k.config.Catalog, "coordination.k8s.io", "v1", "leases")
-	t.Namespace = "kube-node-lease"
-	return t
-}

@@ -47,14 +47,18 @@ func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w 
 		return nil, err
 	}
 	prepareCreate(t, o, w)
-	if err := t.invalid(checkCreate(t.Definition, o)); err != nil {
+	errs := resources.ObjectMetaValidation(t.Definition, o)
+	if validate := t.Definition.Strategy.Validate; validate != nil {
+		errs = append(errs, validate(o)...)
+	}
+	if err := t.invalid(errs); err != nil {
 		return nil, err
 	}
 	w.warn(resources.Warnings(t.Definition, o, nil))
 	if err := r.admitted(ctx, "create", t, w, o); err != nil {
 		return nil, err
 	}
-	version, _ := parseVersion(o.GetResourceVersion()) // checkCreate has refused malformed versions
+	version, _ := parseVersion(o.GetResourceVersion()) // an invalid one counts as none
 	draft := store.Draft{Object: o, Fields: t.Definition.FieldsOf(o)}
 	if w.DryRun { // a dry run accepts a resourceVersion and returns it
 		if current, taken := r.collection(t).Get(t.key()); taken {
@@ -92,14 +96,6 @@ func prepareCreate(t Target, o *api.Unstructured, w WriteOptions) {
 	if d.Strategy.PrepareCreate != nil {
 		d.Strategy.PrepareCreate(o)
 	}
-}
-
-func checkCreate(d *resources.Definition, o *api.Unstructured) []resources.FieldError {
-	errs := resources.ObjectMetaValidation(d, o)
-	if d.Strategy.Validate != nil {
-		errs = append(errs, d.Strategy.Validate(o)...)
-	}
-	return errs
 }
 
 func toStorage(d *resources.Definition, o *api.Unstructured) {

@@ -91,7 +91,8 @@ func page(view *store.View, selected selection, after store.Key, limit int64) *P
 		}
 		if int64(len(p.Items)) == limit {
 			last := p.Items[limit-1].Key
-			p.Continue = tokenAfter(view.Version(), last)
+			token := continueToken{tokenFormat, int64(view.Version()), "/" + last.String() + "\x00"}
+			p.Continue = token.String()
 			if selected.all() {
 				remaining := int64(view.LenAfter(selected.namespace, last))
 				p.Remaining = &remaining
@@ -293,11 +294,6 @@ const (
 func (t continueToken) String() string {
 	data, _ := json.Marshal(t) // cannot fail
 	return base64.RawURLEncoding.EncodeToString(data)
-}
-
-// tokenAfter returns the token of the page that starts after last.
-func tokenAfter(version uint64, last store.Key) string {
-	return continueToken{tokenFormat, int64(version), "/" + last.String() + "\x00"}.String()
 }
 
 // after returns the key before the page. Tokens of a list of one namespace may omit the namespace.

@@ -140,16 +140,9 @@ func (r *Registry) written(t Target, o *store.Object) {
 		r.syncCustom(o.Key.Name)
 	case r.services:
 		r.syncService(o.Key.Name)
-	case r.coreServices, r.endpointSlices:
-		r.backendChanged(t, o)
+	case r.coreServices:
+		r.syncBackends(o.Key.Namespace, o.Key.Name)
+	case r.endpointSlices:
+		r.syncBackends(o.Key.Namespace, o.Labels[serviceLabel])
 	}
-}
-
-// backendChanged runs after a Service or an EndpointSlice was stored or removed.
-func (r *Registry) backendChanged(t Target, o *store.Object) {
-	name := o.Key.Name
-	if t.Definition == r.endpointSlices {
-		name = o.Labels[serviceLabel]
-	}
-	r.syncBackends(o.Key.Namespace, name)
 }

@@ -129,7 +129,8 @@ func (r *Registry) revise(ctx context.Context, verb string, t Target, old *store
 		return nil, err
 	}
 	if r.deletionComplete(t.Definition, next, current) {
-		return r.removeInstead(ctx, t, old, next, w)
+		_, err := r.remove(ctx, t, old, w) // the old state is removed, and the new one answered
+		return store.Preview(store.Draft{Object: next, Fields: t.Definition.FieldsOf(next)}, old.Version), err
 	}
 	after, err := r.replace(t, old, next, w)
 	if err == nil && !w.DryRun {
@@ -192,15 +193,6 @@ func (r *Registry) deletionComplete(d *resources.Definition, next, current *api.
 	}
 	grace, _ := current.Nested("metadata", "deletionGracePeriodSeconds").(int64) // absent on a CustomResourceDefinition
 	return current.GetDeletionTimestamp() != nil && grace == 0 && len(next.GetFinalizers()) == 0
-}
-
-// removeInstead removes an object whose new state has no finalizers left. It removes the old state
-// and returns the new one.
-func (r *Registry) removeInstead(ctx context.Context, t Target, old *store.Object, next *api.Unstructured,
-	w WriteOptions,
-) (*store.Object, error) {
-	_, err := r.remove(ctx, t, old, w)
-	return store.Preview(store.Draft{Object: next, Fields: t.Definition.FieldsOf(next)}, old.Version), err
 }
 
 // replace stores next in place of old. A dry run returns what would be stored.

@@ -141,15 +141,18 @@ type hooks struct {
 func builtinHooks(a *allocator) map[string]hooks {
 	return map[string]hooks{
 		"namespaces": {
-			create: prepareNamespace, validate: validateNamespace, special: finalizeNamespace,
-			update: func(o, old *api.Unstructured) { keep(o, old, "spec", "finalizers") },
+			create: prepareNamespace, special: finalizeNamespace,
+			update:   func(o, old *api.Unstructured) { keep(o, old, "spec", "finalizers") },
+			validate: func(o *api.Unstructured) []FieldError { return namespaceFinalizers(o, false) },
 		},
 		"persistentvolumeclaims": {create: protectClaim},
 		"pods": {
 			validate: validatePod, validateUpdate: validatePodUpdate,
 			special: func(d *Definition) { d.Strategy.GraceSeconds = podGrace },
 		},
-		"services":         {create: a.prepareService, update: a.prepareServiceUpdate},
+		"services": {
+			create: func(o *api.Unstructured) { a.allocate(ensure(o.Object, "spec")) }, update: a.prepareServiceUpdate,
+		},
 		"deployments.apps": workload("deployment"),
 		"replicasets.apps": workload("replicaset"),
 		"horizontalpodautoscalers.autoscaling": {

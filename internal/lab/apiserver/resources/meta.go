@@ -187,13 +187,6 @@ func MetaUpdateValidation(d *Definition, o, old *api.Unstructured) []FieldError 
 	metadata, before := child(o.Object, "metadata"), child(old.Object, "metadata")
 	m.metadata(metadata)
 	m.finalizers(texts(metadata, "finalizers"))
-	m.metadataStep(metadata, before)
-	m.unqualified(d, metadata)
-	return m
-}
-
-// metadataStep validates the change of the metadata.
-func (m *Errors) metadataStep(metadata, before tree) {
 	if has(before, "deletionTimestamp") {
 		m.noNewFinalizers(texts(metadata, "finalizers"), texts(before, "finalizers"))
 	}
@@ -201,6 +194,8 @@ func (m *Errors) metadataStep(metadata, before tree) {
 		"deletionGracePeriodSeconds"} {
 		m.immutable("metadata."+key, metadata[key], before[key])
 	}
+	m.unqualified(d, metadata)
+	return m
 }
 
 func (m *Errors) noNewFinalizers(finalizers, before []string) {

@@ -12,8 +12,8 @@ const nameLabel = "kubernetes.io/metadata.name"
 // explains phases and finalizers.
 func finalizeNamespace(d *Definition) {
 	d.Strategy.PrepareFinalize = keepStatus
-	d.Strategy.ValidateStatusUpdate, d.Strategy.ValidateFinalizeUpdate = validateNamespaceStatus,
-		validateNamespaceFinalize
+	d.Strategy.ValidateStatusUpdate = validateNamespaceStatus
+	d.Strategy.ValidateFinalizeUpdate = func(o, _ *api.Unstructured) []FieldError { return namespaceFinalizers(o, true) }
 }
 
 // labelNamespace sets the label by which selectors find a namespace by name.
@@ -31,12 +31,6 @@ func prepareNamespace(o *api.Unstructured) {
 	if !slices.Contains(texts(spec, "finalizers"), api.FinalizerKubernetes) {
 		extend(spec, "finalizers", api.FinalizerKubernetes)
 	}
-}
-
-func validateNamespace(o *api.Unstructured) []FieldError { return namespaceFinalizers(o, false) }
-
-func validateNamespaceFinalize(o, _ *api.Unstructured) []FieldError {
-	return namespaceFinalizers(o, true)
 }
 
 // namespaceFinalizers validates spec.finalizers. Only the errors of the subresource name the index.

@@ -32,9 +32,7 @@ func fillServiceSpec(spec tree) {
 	}
 }
 
-// prepareService allocates the address and ports of a new service.
-func (a *allocator) prepareService(o *api.Unstructured) { a.allocate(ensure(o.Object, "spec")) }
-
+// allocate allocates the address and ports of a service that it does not have yet.
 func (a *allocator) allocate(spec tree) {
 	kind := text(spec, "type")
 	if kind == externalName {
