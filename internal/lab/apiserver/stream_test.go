@@ -35,10 +35,8 @@ const get = "GET / HTTP/1.1\r\nHost: x\r\n"
 
 func dialWebSocket(t *testing.T, conn net.Conn) *websocket.Conn {
 	t.Helper()
-	dialer := websocket.Dialer{NetDialContext: func(context.Context, string,
-		string) (net.Conn, error) {
-		return conn, nil
-	}}
+	dial := func(context.Context, string, string) (net.Conn, error) { return conn, nil }
+	dialer := websocket.Dialer{NetDialContext: dial}
 	ws, _, err := dialer.Dial("ws://x/", http.Header{"Origin": {"http://x"}})
 	require.NoError(t, err)
 	return ws

@@ -123,8 +123,7 @@ func (t Target) checkPreconditions(old *store.Object, p *api.Preconditions) erro
 	}
 	if version := fmt.Sprint(old.Version); p.ResourceVersion != nil && *p.ResourceVersion != version {
 		return conflict(fmt.Sprintf("the ResourceVersion in the precondition (%s) does not match the "+
-			"ResourceVersion in record (%s). "+
-			"The object might have been modified", *p.ResourceVersion, version))
+			"ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, version))
 	}
 	return nil
 }

@@ -80,25 +80,11 @@ func (w *world) make(t registry.Target, text string) *store.Object {
 	return o
 }
 
-// merge returns a JSON merge patch that merges the top level and the metadata.
+// merge returns a JSON merge patch.
 func merge(text string) func(*api.Unstructured) (*api.Unstructured, error) {
 	return func(o *api.Unstructured) (*api.Unstructured, error) {
-		for key, value := range tree(text).Object {
-			fields, isMap := value.(map[string]any)
-			old, wasMap := o.Object[key].(map[string]any)
-			if !isMap || !wasMap {
-				o.Object[key] = value
-				continue
-			}
-			for inner, one := range fields {
-				if one == nil {
-					delete(old, inner)
-				} else {
-					old[inner] = one
-				}
-			}
-		}
-		return o, nil
+		patched, err := resources.ApplyPatch(api.MergePatchType, o.Object, []byte(text), nil)
+		return &api.Unstructured{Object: patched}, err
 	}
 }
 

@@ -325,11 +325,9 @@ func parseToken(text string) (continueToken, error) {
 func (t continueToken) tooOld() error {
 	err := resources.Expired("The provided continue parameter is too old to display a consistent list result. " +
 		"You can start a new list without the continue parameter, or use the continue token in this response " +
-		"to retrieve " +
-		"the remainder of the results. Continuing with the provided token results in an inconsistent list - " +
-		"objects that " +
-		"were created, modified, or deleted between the time the first chunk was returned and now may show up " +
-		"in the list.")
+		"to retrieve the remainder of the results. Continuing with the provided token results in an " +
+		"inconsistent list - objects that were created, modified, or deleted between the time the first chunk " +
+		"was returned and now may show up in the list.")
 	t.Version = inconsistent
 	err.Status.Continue = t.String()
 	return err

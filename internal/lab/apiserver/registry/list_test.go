@@ -34,12 +34,10 @@ func TestExpiredContinueTokens(t *testing.T) {
 	_, err := w.List(w.cm(""), api.ListOptions{Limit: 2, Continue: first.Continue})
 	status := refused(t, err, 410,
 		"The provided continue parameter is too old to display a consistent list result. You can start a new "+
-			"list without "+
-			"the continue parameter, or use the continue token in this response to retrieve the remainder of the "+
-			"results. Continuing with the provided "+
-			"token results in an inconsistent list - objects that were created, modified, or deleted between the time "+
-			"the first chunk was returned "+
-			"and now may show up in the list.")
+			"list without the continue parameter, or use the continue token in this response to retrieve the "+
+			"remainder of the results. Continuing with the provided token results in an inconsistent list - objects "+
+			"that were created, modified, or deleted between the time the first chunk was returned and now may show "+
+			"up in the list.")
 	assert.True(t, api.IsExpired(status))
 	rest := w.list(w.cm(""), api.ListOptions{Limit: 2, Continue: status.Status.Continue})
 	assert.Equal(t, []string{"c3"}, namesOf(rest))

@@ -48,8 +48,7 @@ func (r *Registry) makeSystemNamespaces() {
 // mayCreate checks that the namespace of a new object exists and is not terminating. It runs before
 // validation, so that an invalid object gets this answer first.
 func (r *Registry) mayCreate(t Target) error {
-	return r.place(t, func(prefix string, key store.Key) (*store.Object,
-		bool) {
+	return r.place(t, func(prefix string, key store.Key) (*store.Object, bool) {
 		return r.store.Collection(prefix).Get(key)
 	})
 }

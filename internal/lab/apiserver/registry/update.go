@@ -64,8 +64,7 @@ func (r *Registry) change(ctx context.Context, verb string, t Target, attempts i
 // otherUID returns the conflict of a write meant for an earlier object of the same name.
 func (t Target) otherUID(asked, found string) error {
 	return t.conflict(fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s/%s, ResourceVersion: 0, "+
-		"AdditionalErrorMsg: "+
-		"Precondition failed: UID in precondition: %s, UID in object meta: %s",
+		"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s",
 		t.Definition.Prefix, t.key(), asked, found))
 }
 
@@ -100,10 +99,7 @@ func (t Target) replacement(o *api.Unstructured, old *store.Object) (*api.Unstru
 				"spec.replicas", replicas, "must be greater than or equal to 0"))
 		}
 		next := old.Decode()
-		if err := t.Definition.SetScale(next, o); err != nil {
-			return nil, err
-		}
-		return next, nil
+		return next, t.Definition.SetScale(next, o)
 	}
 	next := o.DeepCopy()
 	toStorage(t.Definition, next)

@@ -227,8 +227,7 @@ func customColumns(version tree) ([]Column, error) {
 			Description: cmp.Or(text(column, "description"), "The value at "+text(column, "jsonPath")+"."),
 			Priority:    int32(integer(column, "priority")),
 			Cell: func(o *api.Unstructured, now time.Time) any {
-				return customCell(kind,
-					path.find(o.Object), now)
+				return customCell(kind, path.find(o.Object), now)
 			},
 		})
 	}

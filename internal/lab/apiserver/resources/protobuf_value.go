@@ -109,11 +109,17 @@ func readValue(form string, value wireValue) (any, error) {
 
 // specials are the types whose JSON is not that of their fields.
 var specials = map[string]func(data []byte) (any, error){
-	"Time":        func(data []byte) (any, error) { return readTime(data, time.RFC3339) },
-	"MicroTime":   func(data []byte) (any, error) { return readTime(data, "2006-01-02T15:04:05.000000Z07:00") },
-	"Duration":    readDuration,
-	"Raw":         readRaw,
-	"Quantity":    readString,
+	"Time":      func(data []byte) (any, error) { return readTime(data, time.RFC3339) },
+	"MicroTime": func(data []byte) (any, error) { return readTime(data, "2006-01-02T15:04:05.000000Z07:00") },
+	"Duration": func(data []byte) (any, error) {
+		p, err := partsOf(data)
+		return time.Duration(p.last(1).number).String(), err
+	},
+	"Raw": readRaw,
+	"Quantity": func(data []byte) (any, error) {
+		text, err := first(data)
+		return string(text), err
+	},
 	"IntOrString": readIntOrString,
 	"Strings":     readStrings,
 }
@@ -125,11 +131,6 @@ func readTime(data []byte, layout string) (any, error) {
 		return nil, err
 	}
 	return time.Unix(int64(p.last(1).number), int64(p.last(2).number)).UTC().Format(layout), nil
-}
-
-func readDuration(data []byte) (any, error) {
-	p, err := partsOf(data)
-	return time.Duration(p.last(1).number).String(), err
 }
 
 // readRaw decodes embedded JSON.
@@ -145,11 +146,6 @@ func readRaw(data []byte) (any, error) {
 func first(data []byte) ([]byte, error) {
 	p, err := partsOf(data)
 	return p.last(1).bytes, err
-}
-
-func readString(data []byte) (any, error) {
-	text, err := first(data)
-	return string(text), err
 }
 
 func readIntOrString(data []byte) (any, error) {

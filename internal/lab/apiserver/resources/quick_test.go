@@ -22,25 +22,18 @@ func anyValue(depth int) *rapid.Generator[any] {
 	}
 	keys := rapid.SampledFrom([]string{
 		"name", "namespace", "labels", "annotations", "finalizers", "ownerReferences", "kind", "type", "uid",
-		"controller",
-		"containers", "initContainers", "image", "ports", "port", "env", "volumeMounts", "volumes", "resources",
-		"limits",
-		"requests", "cpu", "storage", "template", "metadata", "spec", "status", "selector", "matchLabels",
-		"matchExpressions",
-		"key", "operator", "values", "conditions", "containerStatuses", "state", "lastState", "terminated", "waiting",
-		"running",
-		"versions", "names", "schema", "openAPIV3Schema", "webhooks", "rules", "verbs", "subjects", "roleRef",
-		"clusterIPs",
-		"strategy", "rollingUpdate", "maxSurge", "tolerations", "involvedObject", "data", "hard", "used", "podIPs",
-		"loadBalancer", "ingress",
-		"accessModes", "min", "max", "default", "additionalPrinterColumns", "jsonPath", "subresources", "scale",
-		"storage",
+		"controller", "containers", "initContainers", "image", "ports", "port", "env", "volumeMounts", "volumes",
+		"resources", "limits", "requests", "cpu", "storage", "template", "metadata", "spec", "status", "selector",
+		"matchLabels", "matchExpressions", "key", "operator", "values", "conditions", "containerStatuses", "state",
+		"lastState", "terminated", "waiting", "running", "versions", "names", "schema", "openAPIV3Schema", "webhooks",
+		"rules", "verbs", "subjects", "roleRef", "clusterIPs", "strategy", "rollingUpdate", "maxSurge", "tolerations",
+		"involvedObject", "data", "hard", "used", "podIPs", "loadBalancer", "ingress", "accessModes", "min", "max",
+		"default", "additionalPrinterColumns", "jsonPath", "subresources", "scale", "storage",
 	})
+	inner := rapid.Deferred(func() *rapid.Generator[any] { return anyValue(depth - 1) })
 	return rapid.OneOf(append(leaves,
-		rapid.Map(rapid.SliceOfN(rapid.Deferred(func() *rapid.Generator[any] { return anyValue(depth - 1) }), 0,
-			3), toAny),
-		rapid.Map(rapid.MapOfN(keys, rapid.Deferred(func() *rapid.Generator[any] { return anyValue(depth - 1) }), 0,
-			6), toAny),
+		rapid.Map(rapid.SliceOfN(inner, 0, 3), toAny),
+		rapid.Map(rapid.MapOfN(keys, inner, 0, 6), toAny),
 	)...)
 }
 
