@@ -1,5 +1,5 @@
-// Package faults makes the API server misbehave on demand. The server asks a [Set] of faults at the
-// points where a real server fails:
+// Package faults makes the API server misbehave on demand. The server asks a [Set] of faults at
+// the points where a real server fails:
 //
 //	request ──▶ Authorize ──▶ Before ──▶ Admit, Conflict ──▶ store
 //	            403           429, 500,  403, 500, 409
@@ -130,22 +130,24 @@ func (s *Set) List() []Active {
 }
 
 // On sets the function of an action. The server calls it for [Compact], [CutWatches] and
-// [KeepsCreating], before faults are added. f may be called concurrently and must not wait for Stop.
+// [KeepsCreating], before faults are added. f may be called concurrently and must not wait for
+// Stop.
 func (s *Set) On(action string, f func(Options)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.actions[action] = f
 }
 
-// Look makes the conditions of faults depend on objects. Before that, all faults apply. The methods
-// of objects are called with a lock held and must not call the set.
+// Look makes the conditions of faults depend on objects. Before that, all faults apply. The
+// methods of objects are called with a lock held and must not call the set.
 func (s *Set) Look(objects Objects) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.objects = objects
 }
 
-// Stop removes all faults and returns when no action is running. Faults added later have no effect.
+// Stop removes all faults and returns when no action is running. Faults added later have no
+// effect.
 func (s *Set) Stop() {
 	s.mu.Lock()
 	s.finished = true

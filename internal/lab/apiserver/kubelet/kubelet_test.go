@@ -216,7 +216,8 @@ func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
 	})
 }
 
-// Containers stop after the annotation's time, at most after the grace period, which is the default.
+// Containers stop after the annotation's time, at most after the grace period, which is the
+// default.
 func TestContainersThatListenStopSooner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, nil)

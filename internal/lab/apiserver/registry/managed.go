@@ -11,11 +11,11 @@ import (
 )
 
 // This file maintains metadata.managedFields: which client changed which fields of an object last,
-// and when (KEP-555). A write makes its author the owner of the fields that it adds or changes, and
-// takes them from the other owners. Clients cannot change the entries themselves.
+// and when (KEP-555). A write makes its author the owner of the fields that it adds or changes,
+// and takes them from the other owners. Clients cannot change the entries themselves.
 
-// fieldSet is a set of fields in the format FieldsV1: {"f:data":{"f:a":{}}}. A field without fields
-// below it is owned as a whole. A nil set is that of a field that is not owned.
+// fieldSet is a set of fields in the format FieldsV1: {"f:data":{"f:a":{}}}. A field without
+// fields below it is owned as a whole. A nil set is that of a field that is not owned.
 type fieldSet = map[string]any
 
 // maxManagers is how many entries an object keeps.
@@ -94,8 +94,8 @@ func ownable(o *api.Unstructured) map[string]any {
 }
 
 // members returns the parts of a value that have owners of their own, by path element: the fields
-// of an object, and the values of a list of strings such as the finalizers. Other lists are owned as
-// a whole.
+// of an object, and the values of a list of strings such as the finalizers. Other lists are owned
+// as a whole.
 func members(value any) map[string]any {
 	parts := map[string]any{}
 	switch v := value.(type) {
