@@ -23,8 +23,9 @@ func (p jsonPath) find(root any) []any {
 }
 
 // unquotedField matches a field in the JSONPath of Kubernetes, in which names are not quoted and a
-// backslash escapes a character. It also matches texts and fractions, so that their dots are none.
-var unquotedField = regexp.MustCompile(`"[^"]*"|'[^']*'|[0-9]+\.[0-9]+|\.((?:\\.|[^.\[\]\\(){}=!<>,"'\s])*)`)
+// backslash escapes a character, and a field in brackets, where it does so, too. It also matches
+// texts and fractions, so that their dots are none.
+var unquotedField = regexp.MustCompile(`\['[^']*'\]|"[^"]*"|'[^']*'|[0-9]+\.[0-9]+|\.((?:\\.|[^.\[\]\\(){}=!<>,"'\s])*)`)
 
 // parseJSONPath parses a path in the syntax of Kubernetes as RFC 9535. An empty name stands for the
 // value itself.
@@ -34,6 +35,9 @@ func parseJSONPath(text string) (jsonPath, error) {
 	}
 	standard := unquotedField.ReplaceAllStringFunc(text, func(match string) string {
 		name, isField := strings.CutPrefix(match, ".")
+		if strings.HasPrefix(match, "['") {
+			name, isField = match[len("['"):len(match)-len("']")], true
+		}
 		switch {
 		case !isField || name == "*":
 			return match
