@@ -84,7 +84,7 @@ func TestFaultsOfStoredConfigurations(t *testing.T) {
 		p.must(201, "POST", webhookConfigurations, `{"metadata":{"name":"policy"},"webhooks":[{
 			"name":"deny.policy.io","sideEffects":"None","admissionReviewVersions":["v1"],
 			"clientConfig":{"service":{"namespace":"default","name":"deny"}},
-			"rules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["DELETE"],"resources":["configmaps"]}]}]}`)
+			"rules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["DELETE"],"resources":["configmaps/*"]}]}]}`)
 		refused := func() {
 			t.Helper()
 			assert.Equal(t,

@@ -30,7 +30,8 @@ func TestProtobuf(t *testing.T) {
 		assert.Contains(t, send(400, object("Pod", "v1", nil)).message(t), "the document is of v1 Pod")
 		send(400, object("ConfigMap", "v1", []byte{0xff}))
 		grace := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 0)
-		p.must(200, "DELETE", configMaps+"/a", object("DeleteOptions", "v1", grace), "Content-Type",
+		// A typed client sends them in the group version of its objects.
+		p.must(200, "DELETE", configMaps+"/a", object("DeleteOptions", "apps/v1", grace), "Content-Type",
 			"application/vnd.kubernetes.protobuf")
 	})
 }

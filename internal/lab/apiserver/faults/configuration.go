@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"orrery/internal/lab/apiserver/resources"
 )
@@ -24,8 +25,8 @@ type hook struct {
 }
 
 // configuredLocked reports whether the write concerns a fault with the option configuration: a
-// policy whose binding exists, or a webhook that kube-apiserver would ask about the write and whose
-// failure would refuse it. It returns the failure.
+// policy whose binding exists, or a webhook that kube-apiserver would ask about the write and
+// whose failure would refuse it. It returns the failure.
 func (f *fault) configuredLocked(r Request, objects Objects) (failure string, concerned bool) {
 	name := f.options.Text("configuration", "")
 	if name == "" || objects == nil {
@@ -50,6 +51,9 @@ func (f *fault) configuredLocked(r Request, objects Objects) (failure string, co
 	for _, h := range configuration.Webhooks {
 		if h.Name == f.webhook() && h.FailurePolicy != "Ignore" && h.about(r) && h.in(r, objects) {
 			service := h.ClientConfig.Service
+			if service.Name == "" { // it has a URL
+				return connectionRefused, true
+			}
 			reason := fmt.Sprintf("no endpoints available for service %q", service.Name)
 			if objects.Stored("services", service.Namespace, service.Name) == nil {
 				reason = fmt.Sprintf("service %q not found", service.Name)
@@ -71,11 +75,19 @@ func (h hook) about(r Request) bool {
 		operation = "DELETE"
 	}
 	for _, rule := range h.Rules {
-		if oneOf(rule.Operations, operation) && oneOf(rule.APIGroups, r.Group) && oneOf(rule.Resources, r.path()) {
+		if oneOf(rule.Operations, operation) && oneOf(rule.APIGroups, r.Group) &&
+			slices.ContainsFunc(rule.Resources, r.isOf) {
 			return true
 		}
 	}
 	return false
+}
+
+// isOf reports whether a pattern of a webhook's rule, such as pods, */* or pods/status, is about
+// the resource. A pattern without a slash is about no subresource.
+func (r Request) isOf(pattern string) bool {
+	resource, subresource, _ := strings.Cut(pattern, "/")
+	return (resource == "*" || resource == r.Resource) && (subresource == "*" || subresource == r.Subresource)
 }
 
 // in reports whether the webhook selects the namespace of the object.

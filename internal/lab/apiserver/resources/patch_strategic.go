@@ -116,15 +116,21 @@ func mergeLists(current, patch []any, t *Type) ([]any, error) {
 	if slices.ContainsFunc(patch, func(element any) bool { return object(element)[directive] == "replace" }) {
 		return plain(patch).([]any), nil
 	}
+	deleted := positions{}
+	for _, element := range patch {
+		if object(element)[directive] == "delete" {
+			deleted[identity(element, key)] = 0
+		}
+	}
+	current = slices.DeleteFunc(current, func(element any) bool { return deleted.has(element, key) })
 	was := positionsOf(current, key)
-	at, deleted := maps.Clone(was), positions{}
+	at := maps.Clone(was)
 	for _, element := range patch {
 		fields := object(element)
 		switch what, directed := fields[directive]; {
 		case key != "" && !has(fields, key):
 			return nil, impossible("map: %v does not contain declared merge key: %s", element, key)
 		case what == "delete":
-			deleted[identity(element, key)] = 0
 			continue
 		case directed:
 			return nil, impossible("unknown patch type: %s in map: %v", what, element)
@@ -141,7 +147,6 @@ func mergeLists(current, patch []any, t *Type) ([]any, error) {
 			current[i] = merged
 		}
 	}
-	current = slices.DeleteFunc(current, func(element any) bool { return deleted.has(element, key) })
 	return inOrder(current, patch, was, key), nil
 }
 

@@ -91,6 +91,15 @@ func TestAPatchCannotDoubleADocumentRepeatedly(t *testing.T) {
 	assert.Equal(t, 422, api.CodeOf(err))
 }
 
+// As in kube-apiserver, the deletions of a list come first, whatever their places in the patch.
+func TestAPatchReplacesAnElement(t *testing.T) {
+	pod := decode(t, `{"spec":{"containers":[{"name":"a","image":"x","tty":true},{"name":"b"}]}}`)
+	patch := `{"spec":{"containers":[{"name":"a","image":"y"},{"$patch":"delete","name":"a"}]}}`
+	patched, err := resources.ApplyPatch(api.StrategicMergePatchType, pod, []byte(patch), typeOf(t, "v1", "Pod"))
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"spec":{"containers":[{"name":"a","image":"y"},{"name":"b"}]}}`, encode(t, patched))
+}
+
 func TestUnknownNumbersSurvive(t *testing.T) {
 	document := decode(t, `{"spec":{"big":123456789012345678901234567890,"whole":9007199254740993,"half":0.5}}`)
 	patched, err := resources.ApplyPatch(api.MergePatchType, document, []byte(`{"spec":{"new":9007199254740993}}`), nil)

@@ -50,6 +50,9 @@ func DecodeProtobuf(data []byte) (*api.Unstructured, error) {
 	}
 	apiVersion, kind := string(typeMeta.last(1).bytes), string(typeMeta.last(2).bytes)
 	name, ok := known().kinds[[2]string{apiVersion, kind}]
+	if kind == "DeleteOptions" { // registered in every group version, and typed clients send their own
+		name, ok = known().kinds[[2]string{"v1", kind}]
+	}
 	if !ok {
 		return nil, fmt.Errorf("no kind %q is registered for version %q", kind, apiVersion)
 	}
