@@ -43,8 +43,10 @@ func (c MutationDetectorConfig) withDefaults() MutationDetectorConfig {
 
 // MutationError reports that an object of the store was changed.
 type MutationError struct {
-	Key     string
-	Was, Is string // the part of its JSON that changed, before and after
+	Key string
+	// Was and Is are the part of its JSON that changed, before and after, and the text around it,
+	// which may be that of a Secret.
+	Was, Is string
 }
 
 func (e *MutationError) Error() string {

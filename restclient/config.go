@@ -77,7 +77,7 @@ type Config struct {
 	MaxBodyBytes  int
 	// MaxListBytes bounds one answer to a list or to deleting a collection. 0 means
 	// DefaultMaxListBytes, which suits an informer of a big cluster. A client that lists page by page
-	// needs less.
+	// needs less. While the textbook's codec decodes a list, it takes up to four times its size.
 	MaxListBytes int
 
 	Trace *Trace // observes requests; nil costs one branch per hook

@@ -119,6 +119,8 @@ var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 // and for one that decodes itself or may be anything.
 func decodedType(t reflect.Type) reflect.Type {
 	switch {
+	case t == nil:
+		return nil
 	case t.Implements(unmarshaler), reflect.PointerTo(t).Implements(unmarshaler):
 		return nil
 	case t.Kind() == reflect.Pointer:
@@ -126,7 +128,8 @@ func decodedType(t reflect.Type) reflect.Type {
 	case t.Kind() == reflect.Struct:
 		return t
 	case t.Kind() == reflect.Map, t.Kind() == reflect.Slice, t.Kind() == reflect.Array:
-		if decodedType(t.Elem()) != nil {
+		switch t.Elem().Kind() {
+		case reflect.Struct, reflect.Pointer, reflect.Map, reflect.Slice, reflect.Array:
 			return t
 		}
 	}

@@ -31,7 +31,7 @@ type InteractiveMode string
 const (
 	InteractiveNever       InteractiveMode = "Never"
 	InteractiveIfAvailable InteractiveMode = "IfAvailable" // the plugin gets standard input if that is a terminal
-	InteractiveAlways      InteractiveMode = "Always"      // the same: without a terminal, the plugin fails
+	InteractiveAlways      InteractiveMode = "Always"      // without a terminal, the plugin is not run
 )
 
 // ExecConfig describes an exec credential plugin, a program that prints credentials
@@ -334,6 +334,10 @@ func (cfg *ExecConfig) fail(problem string, cause error) *ExecError {
 // run runs the plugin once. The process is killed when ctx ends.
 func (cfg *ExecConfig) run(ctx context.Context) (*execCredential, error) {
 	interactive := cfg.InteractiveMode != InteractiveNever && term.IsTerminal(int(os.Stdin.Fd()))
+	if cfg.InteractiveMode == InteractiveAlways && !interactive {
+		return nil, cfg.fail("must ask the user, but standard input is not a terminal: run this program in a terminal",
+			nil)
+	}
 	info, err := encodeExecRequest(cfg.APIVersion, cfg.Cluster, interactive)
 	if err != nil {
 		return nil, cfg.fail("has a cluster extension that is not valid JSON", err)

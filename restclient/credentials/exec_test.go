@@ -335,6 +335,11 @@ func TestExecInteractive(t *testing.T) {
 		for _, mode := range []InteractiveMode{InteractiveNever, InteractiveIfAvailable, InteractiveAlways} {
 			cfg, runs := pluginConfig(t, pluginToken("x"))
 			cfg.InteractiveMode = mode
+			if device == os.DevNull && mode == InteractiveAlways {
+				_, err := cfg.run(t.Context())
+				assert.ErrorContains(t, err, "must ask the user, but standard input is not a terminal")
+				continue
+			}
 			header(t, newExec(t, cfg))
 			want := device != os.DevNull && mode != InteractiveNever
 			assert.Contains(t, linesOf(t, runs)[0], fmt.Sprintf(`"interactive":%v`, want), "%s, %s", device, mode)
