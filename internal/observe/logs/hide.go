@@ -105,7 +105,8 @@ func shortened(line []byte) []byte {
 	}
 	return changed(line, func(text []byte) []byte {
 		var plain string
-		if len(text) <= longestText || json.Unmarshal(fmt.Appendf(nil, `"%s"`, text), &plain) != nil {
+		if len(text) <= longestText || json.Unmarshal(fmt.Appendf(nil, `"%s"`, text), &plain) != nil ||
+			len(plain) <= longestText {
 			return text
 		}
 		short := strings.ToValidUTF8(plain[:min(len(plain), longestText)], "")

@@ -69,13 +69,18 @@ func (w *watchedInformer) read(put putFunc) {
 
 	now := time.Now()
 	there := map[uint64]bool{}
-	for _, h := range s.Handlers { // those with one name are added up
+	stalled, peak := map[string]float64{}, map[string]float64{}
+	for _, h := range s.Handlers { // of those with one name, counts are added up, and the worst is shown
 		there[h.ID] = true
 		put(listenerBacklog, float64(h.Pending), s.Name, h.Handler)
-		put(listenerPeak, float64(h.PeakPending), s.Name, h.Handler)
+		peak[h.Handler] = max(peak[h.Handler], float64(h.PeakPending))
 		put(listenerHandled, float64(h.Handled), s.Name, h.Handler)
 		put(listenerPanics, float64(h.Panics), s.Name, h.Handler)
-		put(listenerStalled, w.stalled(h, now).Seconds(), s.Name, h.Handler)
+		stalled[h.Handler] = max(stalled[h.Handler], w.stalled(h, now).Seconds())
+	}
+	for name := range peak {
+		put(listenerPeak, peak[name], s.Name, name)
+		put(listenerStalled, stalled[name], s.Name, name)
 	}
 	maps.DeleteFunc(w.stalls, func(id uint64, _ stall) bool { return !there[id] }) // those that were removed
 }
