@@ -202,7 +202,7 @@ func (e *Evidence) noCause() string {
 		return waits
 	case len(unread) > 0:
 		return fmt.Sprintf("why is not proven: %s could not be read", types(unread))
-	case objects == 0:
+	case objects == 0 && content == "" && e.condition(api.NamespaceDeletionDiscoveryFailure) == "":
 		return fmt.Sprintf("nothing is left in it: a controller that works would have removed it within %s. "+
 			"Its log says if its last request, to namespaces/finalize, is refused", words.Duration(backOffCap))
 	case content != "":
