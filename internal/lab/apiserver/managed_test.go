@@ -51,5 +51,12 @@ func TestManagedFields(t *testing.T) {
 			"a write that changes nothing leaves the times alone, and takes no version")
 		put := p.must(200, "PUT", configMaps+"/a", `{"metadata":{"name":"a","finalizers":["a.b/c"]},"data":{"k":"2"}}`)
 		assert.Equal(t, two, put.managers(t), "a client that does not know managedFields does not remove them")
+		for _, name := range []string{"b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"} {
+			time.Sleep(time.Second)
+			p.must(200, "PATCH", configMaps+"/a?fieldManager="+name, `{"data":{"`+name+`":"1"}}`, "Content-Type", merge)
+		}
+		found := p.must(200, "GET", configMaps+"/a", "").managers(t)
+		require.Len(t, found, 10, "the oldest entries go")
+		assert.Equal(t, `c v1  {"f:data":{"f:c":{}}}`, found[0])
 	})
 }

@@ -94,8 +94,8 @@ func ownable(o *api.Unstructured) map[string]any {
 }
 
 // members returns the parts of a value that have owners of their own, by path element: the fields
-// of an object, and the values of a list of strings such as the finalizers. Other lists are owned
-// as a whole.
+// of an object, the values of a list of strings such as the finalizers, and the elements of a list
+// with names or types, such as the conditions. Other lists are owned as a whole.
 func members(value any) map[string]any {
 	parts := map[string]any{}
 	switch v := value.(type) {
@@ -105,14 +105,30 @@ func members(value any) map[string]any {
 		}
 	case []any:
 		for _, item := range v {
-			if _, isText := item.(string); !isText {
+			element := elementOf(item)
+			if element == "" {
 				return nil
 			}
-			text, _ := json.Marshal(item)
-			parts["v:"+string(text)] = item
+			parts[element] = item
 		}
 	}
 	return parts
+}
+
+// elementOf returns the path element of a list's item, or "" if it has no identity.
+func elementOf(item any) string {
+	if _, isText := item.(string); isText {
+		text, _ := json.Marshal(item)
+		return "v:" + string(text)
+	}
+	fields, _ := item.(map[string]any)
+	for _, key := range []string{"name", "type"} {
+		if value, named := fields[key].(string); named {
+			text, _ := json.Marshal(map[string]string{key: value})
+			return "k:" + string(text)
+		}
+	}
+	return ""
 }
 
 // changedFields returns the fields that next adds to old or changes.
