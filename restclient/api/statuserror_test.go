@@ -62,79 +62,158 @@ func with(seconds int) *api.StatusDetails { return &api.StatusDetails{RetryAfter
 // TestContract asserts how refusals are classified.
 func TestContract(t *testing.T) {
 	t.Run("NewStatusError", testNewStatusError)
-	t.Run("Errors", testErrors)
+	t.Run("ReasonOf", testReasonOf)
+	t.Run("IsExpired", testIsExpired)
+	t.Run("RetryAfterOf", testRetryAfterOf)
 	t.Run("Classification", testClassification)
 }
 
 func testNewStatusError(t *testing.T) {
-	status := api.Status{Status: api.StatusFailure, Code: 403, Reason: api.ReasonForbidden, Message: "no",
-		Details: &api.StatusDetails{Name: "shop", Causes: []api.StatusCause{{Type: api.CauseNamespaceTerminating}}}}
-	assert.Equal(t, api.StatusError{Status: status}, *api.NewStatusError(status), "the whole status, and no delay")
-	bare := api.Status{Code: 410}
-	assert.Equal(t, bare, api.NewStatusError(bare).Status, "a missing reason stays missing")
-	long := api.NewStatusError(api.Status{Code: 504, Details: with(1 << 62)})
-	assert.Equal(t, math.MaxInt32*time.Second, long.RetryAfter, "more seconds than a time.Duration holds")
-	assert.EqualError(t, api.NewStatusError(api.Status{Message: "no", Code: 403}), "no")
-	assert.EqualError(t, api.NewStatusError(api.Status{Code: 403}), "the server answered 403 Forbidden")
-	assert.EqualError(t, api.NewStatusError(api.Status{Code: 500, Reason: "Odd"}), "the server answered 500 Odd")
+	t.Run("KeepsTheStatus", func(t *testing.T) {
+		status := api.Status{Status: api.StatusFailure, Code: 403, Reason: api.ReasonForbidden, Message: "no",
+			Details: &api.StatusDetails{Name: "shop", Causes: []api.StatusCause{{Type: api.CauseNamespaceTerminating}}}}
+		assert.Equal(t, api.StatusError{Status: status}, *api.NewStatusError(status),
+			"the error has the whole status, and no delay")
+		assert.Equal(t, api.Status{Code: 410}, api.NewStatusError(api.Status{Code: 410}).Status,
+			"a missing reason stays missing")
+	})
+	t.Run("DelayInTheDetails", func(t *testing.T) {
+		assert.Equal(t, 7*time.Second, api.NewStatusError(api.Status{Code: 429, Details: with(7)}).RetryAfter,
+			"a refusal with retryAfterSeconds 7 asks for 7s")
+		assert.Equal(t, 7*time.Second, api.NewStatusError(api.Status{Code: 504, Details: with(7)}).RetryAfter,
+			"a delay counts with any code")
+	})
+	t.Run("NoDelay", func(t *testing.T) {
+		assert.Zero(t, api.NewStatusError(api.Status{Code: 429}).RetryAfter,
+			"a refusal without details asks for no delay")
+		assert.Zero(t, api.NewStatusError(api.Status{Code: 429, Details: with(0)}).RetryAfter,
+			"retryAfterSeconds 0 is no delay")
+		assert.Zero(t, api.NewStatusError(api.Status{Code: 429, Details: with(-1)}).RetryAfter,
+			"a negative retryAfterSeconds is no delay")
+	})
+	t.Run("HugeDelay", func(t *testing.T) {
+		assert.Equal(t, math.MaxInt32*time.Second,
+			api.NewStatusError(api.Status{Code: 504, Details: with(1 << 62)}).RetryAfter,
+			"more seconds than a time.Duration holds must stay a very long delay")
+	})
+	t.Run("Text", func(t *testing.T) {
+		assert.EqualError(t, api.NewStatusError(api.Status{Message: "no", Code: 403}), "no")
+		assert.EqualError(t, api.NewStatusError(api.Status{Code: 403}), "the server answered 403 Forbidden")
+		assert.EqualError(t, api.NewStatusError(api.Status{Code: 500, Reason: "Odd"}), "the server answered 500 Odd")
+	})
 }
 
-func testErrors(t *testing.T) {
-	detailed := func(code int, details *api.StatusDetails) error {
-		return api.NewStatusError(api.Status{Code: code, Details: details})
-	}
-	worded := func(code int, text string) error { return api.NewStatusError(api.Status{Code: code, Message: text}) }
-	notFound, later, gone := detailed(404, nil), detailed(429, with(7)), detailed(410, nil)
-	twice := func(err error) error { return fmt.Errorf("list: %w", fmt.Errorf("pods: %w", err)) }
-	tooLarge := &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}
-	for name, c := range map[string]struct {
-		err     error
-		reason  api.StatusReason
-		expired bool
-		delay   time.Duration
-	}{
-		"a code of several reasons": {statusError(409, api.ReasonAlreadyExists), api.ReasonAlreadyExists, false, 0},
-		"an unknown reason":         {statusError(409, "InventedLater"), "InventedLater", false, 0},
-		"wrapped twice":             {twice(notFound), api.ReasonNotFound, false, 0},
-		"joined":                    {errors.Join(io.EOF, notFound), api.ReasonNotFound, false, 0},
-		"two refusals":              {errors.Join(notFound, statusError(409, "")), api.ReasonNotFound, false, 0},
-		"no error":                  {nil, api.ReasonUnknown, false, 0},
-		"not a refusal":             {io.EOF, api.ReasonUnknown, false, 0},
-		"whatever its text":         {errors.New("410 Gone: retry after 7 seconds"), api.ReasonUnknown, false, 0},
-		"Expired":                   {statusError(410, api.ReasonExpired), api.ReasonExpired, true, 0},
-		"Expired without a code":    {statusError(0, api.ReasonExpired), api.ReasonExpired, true, 0},
-		"Expired, another code":     {statusError(500, api.ReasonExpired), api.ReasonExpired, true, 0},
-		"Gone":                      {statusError(410, api.ReasonGone), api.ReasonGone, true, 0},
-		"Gone without a code":       {statusError(0, api.ReasonGone), api.ReasonGone, true, 0},
-		"Gone with another code":    {statusError(500, api.ReasonGone), api.ReasonGone, true, 0},
-		"a proxy's 410":             {gone, api.ReasonExpired, true, 0},
-		"a 410, wrapped twice":      {twice(gone), api.ReasonExpired, true, 0},
-		"410, an unknown reason":    {statusError(410, "InventedLater"), "InventedLater", true, 0},
-		"410, another's reason":     {statusError(410, api.ReasonInternalError), api.ReasonInternalError, true, 0},
-		"410, whatever its text":    {worded(410, "why?"), api.ReasonExpired, true, 0},
-		"403, whatever its text":    {worded(403, "too old resource version"), api.ReasonForbidden, false, 0},
-		"too large":                 {detailed(504, tooLarge), api.ReasonTimeout, false, 0},
-		"a delay":                   {later, api.ReasonTooManyRequests, false, 7 * time.Second},
-		"a delay, wrapped twice":    {twice(later), api.ReasonTooManyRequests, false, 7 * time.Second},
-		"a delay, joined":           {errors.Join(io.EOF, later), api.ReasonTooManyRequests, false, 7 * time.Second},
-		"a delay of a 503":          {detailed(503, with(7)), api.ReasonServiceUnavailable, false, 7 * time.Second},
-		"a delay of a header":       {&api.StatusError{RetryAfter: 3}, api.ReasonUnknown, false, 3},
-		"no details":                {statusError(429, ""), api.ReasonTooManyRequests, false, 0},
-		"a delay of 0":              {detailed(429, with(0)), api.ReasonTooManyRequests, false, 0},
-		"a negative delay":          {detailed(429, with(-1)), api.ReasonTooManyRequests, false, 0},
-	} {
-		assert.Equal(t, c.reason, api.ReasonOf(c.err), name)
-		assert.Equal(t, c.expired, api.IsExpired(c.err), name)
-		assert.Equal(t, c.delay, api.RetryAfterOf(c.err), name)
-	}
-	for _, c := range classes {
-		assert.Equal(t, c.reason, api.ReasonOf(statusError(c.code, c.reason)), "%d, %s", c.code, c.reason)
-		assert.Equal(t, c.code == 410, api.IsExpired(statusError(c.code, c.reason)), "%d, %s", c.code, c.reason)
-		if c.usual {
-			assert.Equal(t, c.reason, api.ReasonOf(statusError(c.code, "")), "code %d without a reason", c.code)
+func testReasonOf(t *testing.T) {
+	t.Run("ServersReason", func(t *testing.T) {
+		assert.Equal(t, api.ReasonAlreadyExists, api.ReasonOf(statusError(409, api.ReasonAlreadyExists)),
+			"code 409 with a reason: the reason counts, because several reasons share the code")
+		for _, c := range classes {
+			assert.Equal(t, c.reason, api.ReasonOf(statusError(c.code, c.reason)), "code %d with the reason %s", c.code,
+				c.reason)
 		}
-	}
-	assert.Zero(t, api.CodeOf(io.EOF), "an error that is no refusal has no code")
+	})
+	t.Run("UnknownReason", func(t *testing.T) {
+		assert.Equal(t, api.StatusReason("InventedLater"), api.ReasonOf(statusError(409, "InventedLater")),
+			"the server's reason counts, even one that is not in the table")
+	})
+	t.Run("CodeAlone", func(t *testing.T) {
+		for _, c := range classes {
+			if c.usual {
+				assert.Equal(t, c.reason, api.ReasonOf(statusError(c.code, "")), "code %d without a reason", c.code)
+			}
+		}
+	})
+	t.Run("Wrapped", func(t *testing.T) {
+		refusal := api.NewStatusError(api.Status{Code: 404})
+		assert.Equal(t, api.ReasonNotFound, api.ReasonOf(refusal), "the refusal itself")
+		assert.Equal(t, api.ReasonNotFound, api.ReasonOf(fmt.Errorf("list: %w", fmt.Errorf("pods: %w", refusal))),
+			"a refusal wrapped twice")
+		assert.Equal(t, api.ReasonNotFound, api.ReasonOf(errors.Join(io.EOF, refusal)),
+			"a refusal joined with another error")
+		assert.Equal(t, api.ReasonNotFound, api.ReasonOf(errors.Join(refusal, statusError(409, ""))),
+			"the first of two refusals")
+	})
+	t.Run("OtherErrors", func(t *testing.T) {
+		for _, err := range []error{nil, io.EOF, errors.New("not found")} {
+			assert.Equal(t, api.ReasonUnknown, api.ReasonOf(err), "%v is no refusal and has no reason", err)
+			assert.Zero(t, api.CodeOf(err), "%v is no refusal and has no code", err)
+		}
+	})
+}
+
+func testIsExpired(t *testing.T) {
+	t.Run("Reason", func(t *testing.T) {
+		for _, reason := range []api.StatusReason{api.ReasonExpired, api.ReasonGone} {
+			assert.True(t, api.IsExpired(statusError(410, reason)), "code 410 with the reason %s is expired", reason)
+			assert.True(t, api.IsExpired(statusError(0, reason)), "the reason %s is expired without a code", reason)
+			assert.True(t, api.IsExpired(statusError(500, reason)), "the reason %s is expired with any code", reason)
+		}
+	})
+	t.Run("CodeAlone", func(t *testing.T) {
+		assert.True(t, api.IsExpired(statusError(410, "")), "a proxy's 410 without a reason is expired")
+		assert.True(t, api.IsExpired(statusError(410, "InventedLater")),
+			"410 with a reason that is not in the table is expired")
+	})
+	t.Run("CodeWithAnotherReason", func(t *testing.T) {
+		assert.True(t, api.IsExpired(statusError(410, api.ReasonInternalError)), "410 is expired with any reason")
+	})
+	t.Run("MessageDoesNotCount", func(t *testing.T) {
+		refusal := func(code int, message string) error {
+			return api.NewStatusError(api.Status{Code: code, Message: message})
+		}
+		assert.True(t, api.IsExpired(refusal(410, "the server did not say why")),
+			"410 is expired, whatever its message says")
+		assert.False(t, api.IsExpired(refusal(403, "too old resource version: 1 (100)")),
+			"403 is not expired, whatever its message says")
+		assert.False(t, api.IsExpired(errors.New("410 Gone: too old resource version")),
+			"an error that is no refusal is not expired")
+	})
+	t.Run("Wrapped", func(t *testing.T) {
+		refusal := api.NewStatusError(api.Status{Code: 410})
+		assert.True(t, api.IsExpired(refusal), "the refusal itself")
+		assert.True(t, api.IsExpired(fmt.Errorf("list: %w", fmt.Errorf("pods: %w", refusal))),
+			"a refusal wrapped twice is expired")
+	})
+	t.Run("OtherRefusals", func(t *testing.T) {
+		for _, c := range classes {
+			if c.code != 410 {
+				assert.False(t, api.IsExpired(statusError(c.code, c.reason)),
+					"code %d with the reason %s is not expired", c.code, c.reason)
+			}
+		}
+		tooLarge := api.Status{Code: 504,
+			Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}}
+		assert.False(t, api.IsExpired(api.NewStatusError(tooLarge)),
+			"a version that the server has not reached yet is not expired")
+		assert.False(t, api.IsExpired(nil), "no error is not expired")
+	})
+}
+
+func testRetryAfterOf(t *testing.T) {
+	refusal := api.NewStatusError(api.Status{Code: 429, Details: with(7)})
+	t.Run("Refusal", func(t *testing.T) {
+		assert.Equal(t, 7*time.Second, api.RetryAfterOf(refusal), "the delay of a refusal")
+		assert.Zero(t, api.RetryAfterOf(statusError(429, "")), "a refusal without a delay")
+	})
+	t.Run("Wrapped", func(t *testing.T) {
+		assert.Equal(t, 7*time.Second, api.RetryAfterOf(fmt.Errorf("list: %w", fmt.Errorf("pods: %w", refusal))),
+			"the delay of a refusal wrapped twice")
+		assert.Equal(t, 7*time.Second, api.RetryAfterOf(errors.Join(io.EOF, refusal)),
+			"the delay of a refusal joined with another error")
+	})
+	t.Run("AnyCode", func(t *testing.T) {
+		assert.Equal(t, 7*time.Second, api.RetryAfterOf(api.NewStatusError(api.Status{Code: 503, Details: with(7)})),
+			"the delay of a 503")
+	})
+	t.Run("Header", func(t *testing.T) { // the client sets the field
+		assert.Equal(t, 3*time.Second, api.RetryAfterOf(&api.StatusError{RetryAfter: 3 * time.Second}),
+			"a delay from a header is not in the details")
+	})
+	t.Run("OtherErrors", func(t *testing.T) {
+		for _, err := range []error{nil, io.EOF, errors.New("retry after 7 seconds")} {
+			assert.Zero(t, api.RetryAfterOf(err), "%v is no refusal and asks for no delay", err)
+		}
+	})
 }
 
 func testClassification(t *testing.T) {
