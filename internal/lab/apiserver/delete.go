@@ -80,10 +80,15 @@ func (x *exchange) deleteOptions() (api.DeleteOptions, error) {
 
 // deleteBody reads the options from the body. It returns nil if there is none.
 func (x *exchange) deleteBody() (*wireDeleteOptions, error) {
-	if x.r.ContentLength == 0 {
-		return nil, nil
+	body, err := x.readBody()
+	if err != nil || len(body) == 0 {
+		return nil, err
 	}
-	document, err := x.readDocument("DeleteOptions")
+	inProtobuf, err := isProtobuf(x.r.Header)
+	if err != nil {
+		return nil, err
+	}
+	document, err := parseDocument(body, inProtobuf, "DeleteOptions")
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// readDocument reads the document in the body, which should be of the given kind. null gives an
-// empty one.
+// readDocument reads the document in the body, which should be of the given kind.
 func (x *exchange) readDocument(kind string) (*api.Unstructured, error) {
 	inProtobuf, err := isProtobuf(x.r.Header)
 	if err != nil {
@@ -23,10 +22,12 @@ func (x *exchange) readDocument(kind string) (*api.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	document := &api.Unstructured{}
-	if len(body) == 0 && kind == "DeleteOptions" { // an empty body may be chunked
-		return &api.Unstructured{Object: map[string]any{}}, nil
-	}
+	return parseDocument(body, inProtobuf, kind)
+}
+
+// parseDocument parses a body, which should be of the given kind. null gives an empty document.
+func parseDocument(body []byte, inProtobuf bool, kind string) (document *api.Unstructured, err error) {
+	document = &api.Unstructured{}
 	if inProtobuf {
 		document, err = resources.DecodeProtobuf(body)
 	} else {

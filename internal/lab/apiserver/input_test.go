@@ -1,9 +1,12 @@
 package apiserver_test
 
 import (
+	"io"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -33,5 +36,21 @@ func TestProtobuf(t *testing.T) {
 		// A typed client sends them in the group version of its objects.
 		p.must(200, "DELETE", configMaps+"/a", object("DeleteOptions", "apps/v1", grace), "Content-Type",
 			"application/vnd.kubernetes.protobuf")
+	})
+}
+
+// A body of unknown length may be empty: then the options are those of the query.
+func TestAnEmptyBodyHasNoOptions(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.configMap("a")
+		request, err := http.NewRequestWithContext(t.Context(), "DELETE",
+			"http://apiserver.test"+configMaps+"/a?dryRun=All", io.MultiReader())
+		require.NoError(t, err)
+		request.ContentLength, request.TransferEncoding = -1, []string{"chunked"}
+		response, err := p.client.Do(request)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.Equal(t, http.StatusOK, response.StatusCode)
+		p.must(200, "GET", configMaps+"/a", "")
 	})
 }
