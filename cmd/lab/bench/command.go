@@ -66,8 +66,8 @@ func newBenchmarkCommand(b benchmark) *cobra.Command {
 		RunE: func(command *cobra.Command, _ []string) error {
 			jobs := workload.jobs()
 			err := options.check(sweep.vary != "")
-			if err == nil && b.name == "sync" && options.plot != "" && sweep.vary == "" {
-				err = errors.New("--plot needs --vary: sync has no latencies to draw")
+			if err == nil && b.untimed && options.plot != "" && sweep.vary == "" {
+				err = errors.New("--plot needs --vary: there are no latencies to draw")
 			}
 			if err == nil && sweep.vary != "" {
 				jobs, err = sweep.jobs(command.Flags())
