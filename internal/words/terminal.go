@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -49,6 +50,29 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // Underlying returns the writer below.
 func (w *Writer) Underlying() io.Writer { return w.out }
+
+// Redraw calls draw at once and then at each interval, on a goroutine of its own, until stop is
+// called. stop returns when draw is not called any more, and may be called more than once.
+func Redraw(interval time.Duration, draw func()) (stop func()) {
+	done := make(chan struct{})
+	var drawing sync.WaitGroup
+	drawing.Go(func() {
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			draw()
+			select {
+			case <-ticker.C:
+			case <-done:
+				return
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		close(done)
+		drawing.Wait()
+	})
+}
 
 // Clean returns a text without control characters, except newlines and tabs.
 func Clean(text string) string {

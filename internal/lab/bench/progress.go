@@ -8,6 +8,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"orrery/internal/words"
 )
 
 // ShowProgress shows the steps of meter on w, which should be stderr, until stop is called: on a
@@ -18,36 +20,24 @@ func ShowProgress(w io.Writer, meter *Meter) (stop func()) {
 	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) {
 		return func() {}
 	}
-	done := make(chan struct{})
-	var drawing sync.WaitGroup
-	drawing.Go(func() { // so that the workload does not draw
-		ticker := time.NewTicker(100 * time.Millisecond)
-		defer ticker.Stop()
-		spinner := progressbar.NewOptions64(-1,
-			progressbar.OptionSetWriter(file),
-			progressbar.OptionShowDescriptionAtLineEnd(),
-			progressbar.OptionUseANSICodes(true),
-			progressbar.OptionSetSpinnerChangeInterval(0), // turn when drawn, without a goroutine
-			progressbar.OptionSetPredictTime(false),
-		)
-		defer func() { _ = spinner.Clear() }()
-		for {
-			if step := meter.Step(); step == "" {
-				_ = spinner.Clear()
-			} else {
-				spinner.Describe(step)
-				_ = spinner.Add(1)
-			}
-			select {
-			case <-ticker.C:
-			case <-done:
-				return
-			}
+	spinner := progressbar.NewOptions64(-1,
+		progressbar.OptionSetWriter(file),
+		progressbar.OptionShowDescriptionAtLineEnd(),
+		progressbar.OptionUseANSICodes(true),
+		progressbar.OptionSetSpinnerChangeInterval(0), // turn when drawn, without a goroutine
+		progressbar.OptionSetPredictTime(false),
+	)
+	end := words.Redraw(100*time.Millisecond, func() { // so that the workload does not draw
+		if step := meter.Step(); step == "" {
+			_ = spinner.Clear()
+		} else {
+			spinner.Describe(step)
+			_ = spinner.Add(1)
 		}
 	})
 	return sync.OnceFunc(func() {
-		close(done)
-		drawing.Wait()
+		end()
+		_ = spinner.Clear()
 	})
 }
 

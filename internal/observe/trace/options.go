@@ -28,7 +28,7 @@ func (o *Options) AddTo(flags *pflag.FlagSet) {
 // Check reports the first invalid value.
 func (o *Options) Check() error {
 	switch {
-	case o.Limit < 1: // files of half of it; one whose state is larger is larger
+	case o.Limit < 1: // a file grows beyond half of it only if a state does
 		return fmt.Errorf("--record-limit must be at least 1, not %d", o.Limit)
 	case holdsAnother(o.File):
 		return fmt.Errorf("--record: the file %s exists, and is not a recording: choose another name, or remove it",

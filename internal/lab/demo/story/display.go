@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"orrery/internal/words"
 )
 
 // PlainWidth is the width of plain lines.
@@ -79,23 +81,9 @@ const frame = 70 * time.Millisecond
 // Run draws the teller's state until the returned function is called. That function waits for the
 // drawing goroutine and draws once more. It may be called more than once.
 func Run(draw func(State), teller *Teller) (stop func()) {
-	done := make(chan struct{})
-	var drawing sync.WaitGroup
-	drawing.Go(func() {
-		ticker := time.NewTicker(frame)
-		defer ticker.Stop()
-		for {
-			draw(teller.State())
-			select {
-			case <-ticker.C:
-			case <-done:
-				return
-			}
-		}
-	})
+	end := words.Redraw(frame, func() { draw(teller.State()) })
 	return sync.OnceFunc(func() {
-		close(done)
-		drawing.Wait()
+		end()
 		draw(teller.State())
 	})
 }
