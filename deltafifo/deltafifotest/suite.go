@@ -119,9 +119,9 @@ func Run(t *testing.T, impl Implementation) {
 		{"Synced", syncedTests},
 		{"Pop", popTests},
 		{"During", duringTests},
-		{"Errors", errorTests},
 		{"Blocked", blockedTests},
 		{"Looking", lookingTests},
+		{"Errors", errorTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, b := range group.tests {

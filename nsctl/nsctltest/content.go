@@ -49,18 +49,22 @@ func (s suite) ContentIsDeletedAndVerified(t *testing.T, c *Cluster) {
 // A response without a list says nothing of what is left: the type must be listed after the DELETE.
 // Upstream does not look at the response.
 func (s suite) AnswerWithoutAListIsVerified(t *testing.T) {
-	for name, body := range map[string]string{
-		"nothing": "", "text": "deleted", "an object": "{}",
-		"a Status":              `{"kind":"Status","apiVersion":"v1","status":"Success"}`,
-		"an object of the type": `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1"}`,
-		"a first page":          `{"kind":"LeaseList","metadata":{"continue":"next"},"items":[]}`,
+	for _, answer := range []struct{ name, body string }{
+		{"a Status", `{"kind":"Status","apiVersion":"v1","status":"Success"}`},
+		{"nothing", ""},
+		{"text", "deleted"},
+		{"an object", "{}"},
+		{"an object of the type", `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1"}`},
+		{"a first page", `{"kind":"LeaseList","metadata":{"continue":"next"},"items":[]}`},
 	} {
-		BubbleRun(t, name, func(t *testing.T, c *Cluster) {
-			c.Answers = map[string]string{"leases.coordination.k8s.io": body}
+		BubbleRun(t, answer.name, func(t *testing.T, c *Cluster) {
+			c.Answers = map[string]string{"leases.coordination.k8s.io": answer.body}
 			c.AddNamespace("ns", true, "kubernetes")
 			c.Put("leases.coordination.k8s.io", "ns", "held", WithFinalizers("example.com/hold"))
 			deleter := s.newDeleter(t, c)
-			requireRemaining(t, deleter.Delete(t.Context(), "ns"))
+			var remaining *nsctl.ResourcesRemainingError
+			require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining,
+				"the answer does not say that nothing is left: the type must be listed")
 			c.Existing(t, "ns")
 			c.Release("leases.coordination.k8s.io", "ns", "held")
 			require.NoError(t, deleter.Delete(t.Context(), "ns"))
