@@ -3,7 +3,8 @@
 // [Run] takes an [Implementation] and asserts, one behaviour per subtest: order, accumulation,
 // deduplication, tombstones, resync, the initial population, blocked Pops, closing, hooks. It uses
 // only the methods of [Queue]. Each subtest runs in a testing/synctest bubble, where time is
-// virtual, so a call that blocks forever fails at once. These implementations pass it:
+// virtual, so a call that blocks forever fails at once, unless it waits for a mutex: then time
+// stands still, and the test ends with go test's timeout. These implementations pass it:
 //
 //   - deltafifo.DeltaFIFO, the textbook form;
 //   - fast.DeltaFIFO, by Pop and by PopBatch;

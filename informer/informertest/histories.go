@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// runHistories runs a random history of an informer and its handlers. Each handler must have
+// runHistories runs random histories of an informer and its handlers. Each handler must have
 // received a consistent history, and that of a remaining handler must end in the state of the
 // server.
 func runHistories(t *testing.T, impl Implementation) {
@@ -30,7 +30,7 @@ func runHistories(t *testing.T, impl Implementation) {
 // longRest is longer than the longest back-off.
 const longRest = 2 * time.Minute
 
-// drawStep returns a step of a player, or one and a rest.
+// drawStep returns a step of a player, or several; half of them end with "wait".
 var drawStep = rapid.Custom(func(t *rapid.T) string {
 	step := rapid.SampledFrom([]string{
 		"set KEY VALUE", "set KEY VALUE", "set KEY VALUE", "delete KEY", "lose KEY", "cut", "expire",
@@ -48,13 +48,17 @@ var drawStep = rapid.Custom(func(t *rapid.T) string {
 })
 
 func playHistory(t *testing.T, impl Implementation, cfg InformerConfig, steps string) error {
+	t.Cleanup(func() {
+		if t.Failed() { // rapid reports only what playHistory returns
+			t.Logf("the history: resync %v; %s", cfg.ResyncPeriod, steps)
+		}
+	})
 	p := newPlayer(newBubble(t, impl), true)
 	p.make(cfg)
 	p.join("never")
 	p.start()
 	p.play(steps)
-	// The last step may be a "lose", which no watch reports: wait until the informer is idle, and
-	// list.
+	// A "lose" while no watch is open is not noticed: wait until the informer is idle, and list.
 	time.Sleep(longRest)
 	p.play("expire")
 	time.Sleep(longRest)

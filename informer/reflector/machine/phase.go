@@ -16,7 +16,7 @@ const (
 	phaseCount         = phaseStopped + 1
 )
 
-// inputKind is an event for the machine: an answer arrives, a timer fires, the context of Run ends.
+// inputKind is what happens to the machine: an answer arrives, a timer fires, the context of Run ends.
 type inputKind int
 
 // The inputs.
@@ -34,7 +34,7 @@ const (
 	inputReplaceFailed                    // the store has refused it
 	inputDelayDrawn                       // the random length of a back-off is known
 	inputBackOffElapsed                   // the back-off is over
-	inputIdleElapsed                      // the server was silent for too long
+	inputIdleElapsed                      // the idle timer has fired
 	inputDeadlineElapsed                  // the list request or the streaming list takes too long
 	inputThrottled                        // the request waits for the client's own rate limiter, for a known time
 	inputResyncElapsed                    // a resync is due
@@ -44,9 +44,25 @@ const (
 )
 
 var inputNames = [inputCount]string{
-	"Start", "PageListed", "ListFailed", "Opened", "OpenFailed", "Event", "Bookmark", "StreamEnded", "StreamFailed",
-	"Replaced", "ReplaceFailed", "DelayDrawn", "BackOffElapsed", "IdleElapsed", "DeadlineElapsed", "Throttled",
-	"ResyncElapsed",
-	"ResyncFailed", "Stop"}
+	inputStart:           "Start",
+	inputPageListed:      "PageListed",
+	inputListFailed:      "ListFailed",
+	inputOpened:          "Opened",
+	inputOpenFailed:      "OpenFailed",
+	inputEvent:           "Event",
+	inputBookmark:        "Bookmark",
+	inputStreamEnded:     "StreamEnded",
+	inputStreamFailed:    "StreamFailed",
+	inputReplaced:        "Replaced",
+	inputReplaceFailed:   "ReplaceFailed",
+	inputDelayDrawn:      "DelayDrawn",
+	inputBackOffElapsed:  "BackOffElapsed",
+	inputIdleElapsed:     "IdleElapsed",
+	inputDeadlineElapsed: "DeadlineElapsed",
+	inputThrottled:       "Throttled",
+	inputResyncElapsed:   "ResyncElapsed",
+	inputResyncFailed:    "ResyncFailed",
+	inputStop:            "Stop",
+}
 
 func (i inputKind) String() string { return inputNames[i] }
