@@ -103,7 +103,7 @@ type Plain struct {
 }
 
 // startPlain starts a plain controller on a bare stage and waits for the informer's first list.
-// It ends with the stage. An item may wait at a gate for long, so a pass has no time limit.
+// It ends with the stage.
 func (s *Stage) startPlain(ctx context.Context, config Plain) error {
 	once := s.Server
 	once.MaxRetries = -1
@@ -125,7 +125,7 @@ func (s *Stage) startPlain(ctx context.Context, config Plain) error {
 		return err
 	}
 	pool = controller.NewPool(controller.PoolConfig{
-		Name: name, Workers: config.Workers, PassTimeout: s.passTimeout(), DrainTimeout: time.Second,
+		Name: name, Workers: config.Workers, DrainTimeout: time.Second,
 		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](cmp.Or(config.Retry, time.Second), time.Minute),
 		Reconcile: func(ctx context.Context, key string) (_ time.Duration, err error) {
 			if config.Retry > 0 {

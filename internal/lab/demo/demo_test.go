@@ -133,8 +133,8 @@ func TestGatesHoldAScene(t *testing.T) {
 	for _, id := range gate.IDs() {
 		t.Run(string(id), func(t *testing.T) {
 			waits := func(ctx context.Context, s *Stage) {
-				s.Gates.Close(id, gate.Condition{})
-				for len(s.Gates.Waiting(id)) == 0 && ctx.Err() == nil {
+				s.Gates.Close(id, gate.Filter{})
+				for len(s.Recorder.State().Lab.Held[string(id)]) == 0 && ctx.Err() == nil {
 					time.Sleep(time.Millisecond)
 				}
 				time.Sleep(time.Hour)

@@ -88,23 +88,24 @@ func TestScenesHoldUntilTheAnswer(t *testing.T) {
 		defer cancel()
 		gates := gate.New(ctx, recorder)
 		gates.Guide(oneKey.Question())
-		gates.Close(gate.G5, gate.Condition{}) // by the scene
+		gates.Close(gate.G5, gate.Filter{}) // by the scene
 		for _, key := range []string{"a", "b"} {
-			go func() { _ = gates.Wait(ctx, gate.Item{Gate: gate.G5, Key: key}) }()
+			go gates.Wait(ctx, gate.Item{Gate: gate.G5, Key: key})
 			synctest.Wait()
 		}
-		for _, do := range []string{"open", "close", "step", "run", "release"} {
-			err := gates.Do(view.Command{Do: do, Gate: "G5", Where: "key==z"})
+		for _, do := range []string{"open", "close", "step", "release"} {
+			err := gates.Do(view.Command{Do: do, Gate: "G5"})
 			assert.EqualError(t, err, "the gates are the scene's until its question is answered", do)
 		}
 		gates.Release() // the page has gone
-		assert.Len(t, gates.Waiting(gate.G5), 2)
+		held := func() []string { return recorder.State().Lab.Held["G5"] }
+		assert.Equal(t, []string{"a", "b"}, held())
 
 		require.NoError(t, gates.Do(view.Command{Do: "answer", Choice: "1"}))
 		require.NoError(t, gates.Do(view.Command{Do: "step"}))
-		assert.Equal(t, []gate.Item{{Gate: gate.G5, Key: "b"}}, gates.Waiting(gate.G5), "the oldest goes")
+		assert.Equal(t, []string{"b"}, held(), "the oldest goes")
 		gates.Release()
-		assert.Empty(t, gates.Waiting(gate.G5))
+		assert.Empty(t, held())
 	})
 }
 

@@ -48,7 +48,7 @@ func playOneKey(on *Stage, ctx context.Context) error {
 	}
 	return script(
 		chapter("first", "a worker reconciles "+redKey+" and is held at the gate G7, before Done"),
-		closeGate(gate.G7, "key=="+redKey),
+		closeGate(gate.G7, 0),
 		startPlain(Plain{Workers: oneKeyPool}, name),
 		awaitRun("the first pass", func(s *trace.State) bool { return queueOf(s).Got >= 1 }),
 		pause(look),
@@ -98,7 +98,7 @@ func playBackOff(on *Stage, ctx context.Context) error {
 	return script(
 		chapter("fails", "each pass reads the object from the server, which answers 500 six times"),
 		fails(failures),
-		closeGate(gate.G5, fmt.Sprintf("failures>%d", before-1)),
+		closeGate(gate.G5, before),
 		startPlain(Plain{Workers: 1, Retry: 200 * time.Millisecond}, story.NameOf(webKey)),
 		retried(before),
 		chapter("held", "three passes have failed; the fourth is held at the gate G5"),
@@ -148,7 +148,7 @@ func playSlowConsumer(on *Stage, ctx context.Context) error {
 		chapter("start", "an informer has listed three configmaps and watches them"),
 		pause(look),
 		chapter("late", "the consumer is held at the gate G2, before its next Pop; the watch goes on"),
-		closeGate(gate.G2, ""),
+		closeGate(gate.G2, 0),
 		script(changes...),
 		label("green", "n=1"),
 		remove(story.NameOf(redKey)),
@@ -230,7 +230,7 @@ func stepThrough(calls int64) step {
 			return nil
 		}
 		on.Gates.Chapter("calls")
-		on.Gates.Close(gate.G4, gate.Condition{})
+		on.Gates.Close(gate.G4, gate.Filter{})
 		defer on.Gates.Open(gate.G4)
 		return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (over bool, _ error) {
 			on.Gates.Step(gate.G4)

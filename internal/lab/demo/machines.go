@@ -94,7 +94,7 @@ func (s *Stage) StartMachines(context.Context) error {
 		},
 		Worker: controller.PoolConfig{
 			NewQueue:   gate.HoldQueue(s.Gates, "virtualmachine", s.Gears.NewQueue),
-			QueueTrace: s.Recorder.Queue("virtualmachine"), PassTimeout: s.passTimeout(),
+			QueueTrace: s.Recorder.Queue("virtualmachine"),
 		},
 	})
 	if err != nil {

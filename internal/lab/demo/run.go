@@ -46,7 +46,7 @@ type Config struct {
 	// Recorder records what the gears of the controller and of the spectators do.
 	Recorder *trace.Recorder
 	// Gates hold items of the controller and of the spectators, and may guide a reader through the
-	// scene; nil: nothing is held, and the scene and its passes have time limits.
+	// scene; nil: nothing is held, and the scene has a time limit.
 	Gates *gate.Gates
 
 	// Started, if not nil, is called when the server of a scene that has one has started. The text

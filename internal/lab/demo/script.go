@@ -176,13 +176,9 @@ func toFinalizers(more ...step) step {
 	)
 }
 
-// closeGate closes a gate for the items that meet the condition.
-func closeGate(id gate.ID, only string) step {
-	return func(on *Stage, _ context.Context) error {
-		condition, err := gate.ParseCondition(only)
-		on.Gates.Close(id, condition)
-		return err
-	}
+// closeGate closes a gate for keys with at least so many failures.
+func closeGate(id gate.ID, failures int) step {
+	return do(func(on *Stage) { on.Gates.Close(id, gate.Filter{Failures: failures}) })
 }
 
 // openGate opens a gate.

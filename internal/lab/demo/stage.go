@@ -140,22 +140,12 @@ func (s *Stage) newClient(
 	server.Trace = trace
 	if who != story.Script { // the script is outside of the recorded process
 		server.Trace = restclient.JoinTraces(trace, s.Recorder.Requests())
-		server = gate.HoldRequests(s.Gates, server)
 	}
 	client, err := restclient.New(server)
 	if err == nil {
 		s.clients = append(s.clients, client)
 	}
 	return client, err
-}
-
-// passTimeout is the time limit of a pass; none with gates, where a pass may wait as long as a
-// reader looks.
-func (s *Stage) passTimeout() time.Duration {
-	if s.Gates == nil {
-		return 0 // the default
-	}
-	return -1
 }
 
 // startSpectators starts a metadata-only informer for each type of the content, and waits for their
@@ -215,7 +205,6 @@ func (s *Stage) startController(ctx context.Context) error {
 		}),
 		Workers:      Workers,
 		DrainTimeout: time.Second,
-		PassTimeout:  s.passTimeout(),
 		NewQueue:     gate.HoldQueue(s.Gates, story.NamespaceQueue, s.Gears.NewQueue),
 		QueueTrace:   s.Recorder.Queue(story.NamespaceQueue),
 		Trace:        hooks,

@@ -2,15 +2,10 @@ package gate
 
 import (
 	"context"
-	"net/http"
-	"path"
-	"regexp"
 
 	"orrery/deltafifo"
 	"orrery/informer"
-	"orrery/internal/observe/trace"
 	"orrery/queue"
-	"orrery/restclient"
 )
 
 // line is what the decorators of one informer or queue share: items stop waiting when it
@@ -29,14 +24,12 @@ func newLine(gates *Gates, name string) *line {
 }
 
 // hold blocks while the item waits at its gate.
-func (l *line) hold(item Item) {
-	item.Resource = l.name
-	_ = l.gates.Wait(l.ctx, item) // what the item belongs to notices the end of its context itself
+func (l *line) hold(gate ID, key string, failures int) {
+	l.gates.Wait(l.ctx, Item{gate, l.name, key, failures})
 }
 
 // HoldInformer returns the configuration of an informer with gates: G2 before pops, G4 before
-// handler calls. config.Name names the informer in items. Its lists and a silent watch have no time
-// limit: their requests may wait at G6.
+// handler calls. config.Name names the informer in items.
 func HoldInformer[T informer.Object](g *Gates, config informer.Config[T]) informer.Config[T] {
 	if g == nil {
 		return config
@@ -44,10 +37,9 @@ func HoldInformer[T informer.Object](g *Gates, config informer.Config[T]) inform
 	l := newLine(g, config.Name)
 	config.Gears = config.Gears.WithDefaults()
 	newQueue := config.Gears.NewQueue
-	config.Reflector.IdleTimeout, config.Reflector.ListTimeout = -1, -1
 	config.Gears.NewQueue = func(c deltafifo.Config[T]) informer.Queue[T] { return holdPops(l, newQueue, c) }
-	config.WrapHandler = func(name string, h informer.ResourceEventHandler[T]) informer.ResourceEventHandler[T] {
-		return heldHandler[T]{l, name, h}
+	config.WrapHandler = func(_ string, h informer.ResourceEventHandler[T]) informer.ResourceEventHandler[T] {
+		return heldHandler[T]{l, h}
 	}
 	g.wire(G2, G4)
 	return config
@@ -107,18 +99,10 @@ func (p *popHolder[T]) Pop(process func(key string, d deltafifo.Deltas[T],
 	}
 	if p.ctx.Err() == nil && p.gates.holds(G2) {
 		if waiting := p.Queue.Snapshot().Waiting; len(waiting) > 0 {
-			p.hold(Item{Gate: G2, Key: waiting[0].Key, Deltas: lettersOf(waiting[0].Types)})
+			p.hold(G2, waiting[0].Key, 0)
 		}
 	}
 	return p.Queue.Pop(process)
-}
-
-// lettersOf returns the letter of each type, as a recording has it.
-func lettersOf(types []deltafifo.DeltaType) (letters string) {
-	for _, t := range types {
-		letters += trace.Letter(t)
-	}
-	return letters
 }
 
 func keyOf[T informer.Object](object T) string {
@@ -129,22 +113,21 @@ func keyOf[T informer.Object](object T) string {
 // heldHandler holds calls at G4.
 type heldHandler[T informer.Object] struct {
 	*line
-	handler string
 	informer.ResourceEventHandler[T]
 }
 
 func (h heldHandler[T]) OnAdd(object T, initial bool) {
-	h.hold(Item{Gate: G4, Handler: h.handler, Key: keyOf(object), Event: informer.EventAdd.String()})
+	h.hold(G4, keyOf(object), 0)
 	h.ResourceEventHandler.OnAdd(object, initial)
 }
 
 func (h heldHandler[T]) OnUpdate(old, object T) {
-	h.hold(Item{Gate: G4, Handler: h.handler, Key: keyOf(object), Event: informer.EventUpdate.String()})
+	h.hold(G4, keyOf(object), 0)
 	h.ResourceEventHandler.OnUpdate(old, object)
 }
 
 func (h heldHandler[T]) OnDelete(deleted informer.DeletedObject[T]) {
-	h.hold(Item{Gate: G4, Handler: h.handler, Key: deleted.Key, Event: informer.EventDelete.String()})
+	h.hold(G4, deleted.Key, 0)
 	h.ResourceEventHandler.OnDelete(deleted)
 }
 
@@ -171,13 +154,13 @@ type heldQueue struct {
 func (q *heldQueue) Get() (key string, shutdown bool) {
 	key, shutdown = q.ObservableInterface.Get()
 	if !shutdown {
-		q.hold(Item{Gate: G5, Key: key, Failures: q.NumRequeues(key)})
+		q.hold(G5, key, q.NumRequeues(key))
 	}
 	return key, shutdown
 }
 
 func (q *heldQueue) Done(key string) {
-	q.hold(Item{Gate: G7, Key: key, Failures: q.NumRequeues(key)})
+	q.hold(G7, key, q.NumRequeues(key))
 	q.ObservableInterface.Done(key)
 }
 
@@ -191,61 +174,4 @@ func (q *heldQueue) ShutDown() {
 func (q *heldQueue) ShutDownWithDrain() {
 	q.end()
 	q.ObservableInterface.ShutDownWithDrain()
-}
-
-// HoldRequests returns the configuration of a client whose requests wait at G6, each attempt of
-// them, without a time limit. Discovery passes, which has a time limit of its own.
-func HoldRequests(g *Gates, config restclient.Config) restclient.Config {
-	if g == nil {
-		return config
-	}
-	g.wire(G6)
-	wrapped := config.WrapTransport
-	config.Timeout, config.SilenceTimeout = -1, -1
-	config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
-		if wrapped != nil {
-			next = wrapped(next)
-		}
-		return heldTransport{next, g}
-	}
-	return config
-}
-
-type heldTransport struct {
-	http.RoundTripper
-	gates *Gates
-}
-
-func (t heldTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	if item, ok := itemOf(request); ok {
-		_ = t.gates.Wait(request.Context(), item) // the next transport notices the end of the context
-	}
-	return t.RoundTripper.RoundTrip(request)
-}
-
-// resourcePath has the namespace, the resource, the name and the subresource of a request as
-// groups.
-var resourcePath = regexp.MustCompile(
-	`^/(?:api|apis/[^/]+)/[^/]+/(?:namespaces/([^/]+)/)??([^/]+)(?:/([^/]+))?(?:/(status|finalize))?$`)
-
-// verbs are the verbs of Kubernetes by method.
-var verbs = map[string]string{"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-
-// itemOf describes a request; ok is false if it is about no resource.
-func itemOf(request *http.Request) (item Item, ok bool) {
-	parts := resourcePath.FindStringSubmatch(request.URL.Path)
-	if parts == nil {
-		return item, false
-	}
-	item = Item{Gate: G6, Verb: verbs[request.Method], Resource: parts[2], Key: path.Join(parts[1], parts[3])}
-	switch {
-	case parts[3] != "":
-	case request.URL.Query().Has("watch"):
-		item.Verb = "watch"
-	case item.Verb == "get":
-		item.Verb = "list"
-	case item.Verb == "delete":
-		item.Verb = "deletecollection"
-	}
-	return item, true
 }

@@ -6,20 +6,18 @@
 //	G2    the next pop of the delta queue    the informer's queue, which pops one key at a time then
 //	G4    a handler call                     the handler, by informer.Config.WrapHandler
 //	G5    a key for a worker, after Get      the work queue
-//	G6    a request about a resource         the transport of a client
 //	G7    a key before Done                  the work queue
 //
-// [New] returns the gates of a run, all open. [HoldInformer], [HoldQueue] and [HoldRequests]
-// wire a run with them. A controller with gates has no time limit for a pass and none for a silent
-// watch, since an item may wait for an hour. A script or a page moves the items, by Close, Step,
-// RunTo, Open and Release.
+// [New] returns the gates of a run, all open. [HoldInformer] and [HoldQueue] wire a run with them.
+// A script or a page moves the items, by Close, Step, Open and Release. No pass and no request
+// waits at a gate, so their time limits stay.
 //
 // A guided scene asks its reader a [Question] and reveals the answer later. [Gates.Ask] waits for
 // the choice that the page sends. Until then the gates are the scene's.
 //
 // No lock of a gear is held while an item waits, with any form of the gears, and its producers
 // never wait. A gate passes items in their order. Gates open for good when the run's context ends,
-// and an item stops waiting when what it belongs to ends: its informer, its queue, its request.
+// and an item stops waiting when its informer or its queue ends.
 //
 // What a script or a page does to the gates is an input of the recording, which also has lab.held
 // for each item that waits, lab.stepped for each that goes on alone, and lab.released for each gate
@@ -28,6 +26,7 @@ package gate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -38,28 +37,41 @@ import (
 // ID is the name of a gate.
 type ID string
 
-// The gates, in the order of the pipeline. G1 and G3 are gates of older recordings.
+// The gates, in the order of the pipeline. G1, G3 and G6 are gates of older recordings.
 const (
 	G2 ID = "G2" // the next pop
 	G4 ID = "G4" // a handler call
 	G5 ID = "G5" // a key for a worker
-	G6 ID = "G6" // a request
 	G7 ID = "G7" // a key before Done
 )
 
 // IDs returns the names of all gates.
-func IDs() []ID { return []ID{G2, G4, G5, G6, G7} }
+func IDs() []ID { return []ID{G2, G4, G5, G7} }
 
-// Item is what waits at a gate. Fields that a gate does not know are empty.
+// Item is what waits at a gate.
 type Item struct {
 	Gate     ID
+	Resource string // the name of the informer or work queue
 	Key      string
-	Event    string // G4: add, update, delete
-	Verb     string // G6
-	Resource string // the name of the informer or work queue; G6: kubectl's name of the resource
-	Handler  string // G4: its name
-	Deltas   string // G2: a letter for each delta, as in a recording
-	Failures int    // G5, G7
+	Failures int // G5, G7
+}
+
+// Filter selects the items that a closed gate holds. The zero Filter selects all.
+type Filter struct {
+	Resource string // "": any
+	Failures int    // at least
+}
+
+func (f Filter) holds(item Item) bool {
+	return (f.Resource == "" || f.Resource == item.Resource) && item.Failures >= f.Failures
+}
+
+// String returns the filter for a reader; "" if it selects all.
+func (f Filter) String() string {
+	if f.Failures > 0 {
+		return strings.TrimSpace(fmt.Sprintf("%s failures>=%d", f.Resource, f.Failures))
+	}
+	return f.Resource
 }
 
 // Gates are the gates of one run. [New] returns them open. All methods may be called from any
@@ -70,24 +82,21 @@ type Gates struct {
 	chosen   chan struct{} // closed when the reader has chosen an answer; nil: the scene asks nothing
 	once     sync.Once
 
-	mu       sync.Mutex // a leaf, but for the recorder's
-	gates    map[ID]*gate
-	runTo    *Condition // of a run: all gates are open; nil: none
-	arrivals uint64     // of items that had to wait
-	ended    bool       // nothing is held any more
-	changed  chan struct{}
+	mu      sync.Mutex // a leaf, but for the recorder's
+	gates   map[ID]*gate
+	waiting []*waiter // at all gates, the oldest first
+	ended   bool      // nothing is held any more
+	changed chan struct{}
 }
 
 // gate is the state of one gate, guarded by Gates.mu.
 type gate struct {
-	wired   bool // a seam of the run has it
-	closed  bool
-	only    Condition // what it holds while it is closed
-	waiting []*waiter // the oldest first
+	wired  bool // a seam of the run has it
+	closed bool
+	only   Filter // what it holds while it is closed
 }
 
 type waiter struct {
-	number uint64 // in the order of arrival, over all gates
 	item   Item
 	passed chan struct{} // closed when the item may go on
 }
@@ -102,21 +111,16 @@ func New(ctx context.Context, recorder *trace.Recorder) *Gates {
 	return g
 }
 
-// Wait blocks while the gate of the item holds it. The error is the cause of ctx.
-func (g *Gates) Wait(ctx context.Context, item Item) error {
-	if g == nil {
-		return nil
-	}
+// Wait blocks while the gate of the item holds it, until ctx ends.
+func (g *Gates) Wait(ctx context.Context, item Item) {
 	w := g.arrive(item)
 	if w == nil {
-		return nil
+		return
 	}
 	select {
 	case <-w.passed:
-		return nil
 	case <-ctx.Done():
 		g.leave(w)
-		return context.Cause(ctx)
 	}
 }
 
@@ -124,22 +128,11 @@ func (g *Gates) Wait(ctx context.Context, item Item) error {
 func (g *Gates) arrive(item Item) *waiter {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	gate := g.gates[item.Gate]
-	switch {
-	case g.ended:
-		return nil
-	case g.runTo != nil:
-		if !g.runTo.Holds(item) {
-			return nil
-		}
-		g.runTo = nil
-		gate.closed, gate.only = true, Condition{}
-	case !gate.closed || !gate.only.Holds(item):
+	if gate := g.gates[item.Gate]; g.ended || !gate.closed || !gate.only.holds(item) {
 		return nil
 	}
-	g.arrivals++
-	w := &waiter{number: g.arrivals, item: item, passed: make(chan struct{})}
-	gate.waiting = append(gate.waiting, w)
+	w := &waiter{item: item, passed: make(chan struct{})}
+	g.waiting = append(g.waiting, w)
 	g.recorder.Held(string(item.Gate), item.Resource, item.Key)
 	g.changedLocked()
 	return w
@@ -149,33 +142,31 @@ func (g *Gates) arrive(item Item) *waiter {
 func (g *Gates) leave(w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if i := slices.Index(g.gates[w.item.Gate].waiting, w); i >= 0 {
-		g.passLocked(w.item.Gate, i)
+	if slices.Contains(g.waiting, w) {
+		g.passLocked(w)
 	}
 }
 
 // passLocked lets one item through, alone.
-func (g *Gates) passLocked(id ID, i int) Item {
-	gate := g.gates[id]
-	w := gate.waiting[i]
-	gate.waiting = slices.Delete(gate.waiting, i, i+1)
+func (g *Gates) passLocked(w *waiter) {
+	g.waiting = slices.DeleteFunc(g.waiting, func(one *waiter) bool { return one == w })
 	close(w.passed)
-	g.recorder.Stepped(string(id), w.item.Resource, w.item.Key)
+	g.recorder.Stepped(string(w.item.Gate), w.item.Resource, w.item.Key)
 	g.changedLocked()
-	return w.item
 }
 
 // openLocked opens a gate and lets all items through.
 func (g *Gates) openLocked(id ID) {
-	gate := g.gates[id]
-	if !gate.closed {
+	if !g.gates[id].closed {
 		return
 	}
-	gate.closed = false
-	for _, w := range gate.waiting {
-		close(w.passed)
-	}
-	gate.waiting = nil
+	g.gates[id].closed = false
+	g.waiting = slices.DeleteFunc(g.waiting, func(w *waiter) bool {
+		if w.item.Gate == id {
+			close(w.passed)
+		}
+		return w.item.Gate == id
+	})
 	g.recorder.Released(string(id))
 	g.changedLocked()
 }
@@ -198,19 +189,15 @@ func (g *Gates) change(f func()) {
 	}
 }
 
-// Close closes a gate: items that meet the condition wait, all if it is the zero Condition. Waiting
-// items that do not meet it go on. A run to a condition ends.
-func (g *Gates) Close(id ID, only Condition) {
+// Close closes a gate for the items that the filter selects. Waiting items that it does not select
+// go on.
+func (g *Gates) Close(id ID, only Filter) {
 	g.change(func() {
 		g.recorder.Input("close", strings.TrimSpace(string(id)+" "+only.String()))
-		g.runTo = nil
-		gate := g.gates[id]
-		gate.closed, gate.only = true, only
-		for i := 0; i < len(gate.waiting); {
-			if only.Holds(gate.waiting[i].item) {
-				i++
-			} else {
-				g.passLocked(id, i)
+		g.gates[id].closed, g.gates[id].only = true, only
+		for _, w := range slices.Clone(g.waiting) {
+			if w.item.Gate == id && !only.holds(w.item) {
+				g.passLocked(w)
 			}
 		}
 	})
@@ -226,34 +213,26 @@ func (g *Gates) Open(id ID) {
 	})
 }
 
-// Step lets the oldest item at a gate through. It returns false if none waits there.
-func (g *Gates) Step(id ID) (item Item, ok bool) {
+// Step lets the oldest item at a gate through, if one waits there. The gate "" is any.
+func (g *Gates) Step(id ID) {
 	g.change(func() {
-		if ok = len(g.gates[id].waiting) > 0; ok {
-			g.recorder.Input("step", strings.TrimSpace(string(id)+" "+g.gates[id].waiting[0].item.Key))
-			item = g.passLocked(id, 0)
+		for _, w := range g.waiting {
+			if id == "" || id == w.item.Gate {
+				g.recorder.Input("step", strings.TrimSpace(string(w.item.Gate)+" "+w.item.Key))
+				g.passLocked(w)
+				return
+			}
 		}
 	})
-	return item, ok
 }
 
-// RunTo opens all gates until an item meets the condition, which then waits: its gate closes.
-func (g *Gates) RunTo(condition Condition) {
-	g.change(func() {
-		g.recorder.Input("run", condition.String())
-		g.releaseLocked()
-		g.runTo = &condition
-	})
-}
-
-// Release opens every gate and ends a run to a condition, unless a question is open: until the
-// answer the gates are the scene's.
+// Release opens every gate, unless a question is open: until the answer the gates are the scene's.
 func (g *Gates) Release() {
 	if !g.answered() {
 		return
 	}
 	g.change(func() {
-		if g.runTo != nil || slices.ContainsFunc(IDs(), func(id ID) bool { return g.gates[id].closed }) {
+		if slices.ContainsFunc(IDs(), func(id ID) bool { return g.gates[id].closed }) {
 			g.recorder.Input("release", "")
 		}
 		g.releaseLocked()
@@ -261,7 +240,6 @@ func (g *Gates) Release() {
 }
 
 func (g *Gates) releaseLocked() {
-	g.runTo = nil
 	for _, id := range IDs() {
 		g.openLocked(id)
 	}
@@ -273,19 +251,6 @@ func (g *Gates) end() {
 		g.ended = true
 		g.releaseLocked()
 	})
-}
-
-// Waiting returns the items that wait at a gate, the oldest first.
-func (g *Gates) Waiting(id ID) (items []Item) {
-	if g == nil {
-		return nil
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, w := range g.gates[id].waiting {
-		items = append(items, w.item)
-	}
-	return items
 }
 
 // wire records that the run has a gate.
@@ -302,5 +267,5 @@ func (g *Gates) wire(ids ...ID) {
 func (g *Gates) holds(id ID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return !g.ended && (g.gates[id].closed || g.runTo != nil)
+	return !g.ended && g.gates[id].closed
 }

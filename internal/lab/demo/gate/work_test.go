@@ -1,9 +1,6 @@
 package gate_test
 
 import (
-	"context"
-	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,7 +12,6 @@ import (
 	"orrery/controller/gears"
 	"orrery/internal/lab/demo/gate"
 	"orrery/queue"
-	"orrery/restclient"
 )
 
 // forms runs a test in a bubble with the fast, with the textbook and with further gears.
@@ -65,38 +61,33 @@ func (p *pool) took() (passes []string) {
 
 func TestGatesOfAWorkQueue(t *testing.T) {
 	forms(t, func(t *testing.T, set gears.Set) {
-		gates := gate.New(t.Context(), recorder(t))
+		recorder := recorder(t)
+		gates := gate.New(t.Context(), recorder)
 		p := startPool(t, gates, set, 1)
-		gates.Close(gate.G5, gate.Condition{})
+		gates.Close(gate.G5, gate.Filter{})
 		p.Add("a")
 		p.AddRateLimited("b")
 		time.Sleep(2 * time.Second)
 		assert.Empty(t, p.took(), "G5 is before the pass")
-		assert.Equal(t, []gate.Item{{Gate: gate.G5, Key: "a", Resource: "work"}}, gates.Waiting(gate.G5))
+		assert.Equal(t, []string{"a"}, keys(recorder, gate.G5))
 		assert.Equal(t, "a", p.Snapshot().Processing[0].Key)
 		gates.Step(gate.G5)
 		assert.Equal(t, []string{"a"}, p.took())
-		assert.Equal(t, 1, gates.Waiting(gate.G5)[0].Failures)
+		gates.Close(gate.G5, gate.Filter{Failures: 1})
+		assert.Equal(t, []string{"b"}, keys(recorder, gate.G5), "it has failed once")
 
-		gates.Close(gate.G7, condition(t, "key==c"))
+		gates.Close(gate.G7, gate.Filter{})
 		gates.Open(gate.G5)
-		p.Add("c")
-		assert.Equal(t, []string{"b", "c"}, p.took(), "G7 is behind the pass")
-		assert.Equal(t, []string{"c"}, keys(gates, gate.G7))
+		assert.Equal(t, []string{"b"}, p.took(), "G7 is behind the pass")
+		assert.Equal(t, []string{"b"}, keys(recorder, gate.G7))
 		for range 100 {
-			p.Add("c")
+			p.Add("b")
 		}
 		p.Add("d")
 		assert.Empty(t, p.took(), "the one worker waits")
 		assert.True(t, p.Snapshot().Processing[0].Dirty)
-		gates.Step(gate.G7)
-		assert.Equal(t, []string{"d", "c"}, p.took(), "one more pass for a hundred Adds")
-		gates.RunTo(condition(t, "gate==G5 && key~e"))
-		assert.Empty(t, p.took())
-		p.Add("f")
-		p.Add("e")
-		assert.Equal(t, []string{"f"}, p.took())
-		assert.Equal(t, []string{"e"}, keys(gates, gate.G5))
+		gates.Open(gate.G7)
+		assert.Equal(t, []string{"d", "b"}, p.took(), "one more pass for a hundred Adds")
 	})
 }
 
@@ -104,13 +95,14 @@ func TestGatesHoldNoLockOfAWorkQueue(t *testing.T) {
 	for _, id := range []gate.ID{gate.G5, gate.G7} {
 		t.Run(string(id), func(t *testing.T) {
 			forms(t, func(t *testing.T, set gears.Set) {
-				gates := gate.New(t.Context(), recorder(t))
+				recorder := recorder(t)
+				gates := gate.New(t.Context(), recorder)
 				p := startPool(t, gates, set, 2)
-				gates.Close(id, gate.Condition{})
+				gates.Close(id, gate.Filter{})
 				p.Add("a")
 				p.Add("b")
 				synctest.Wait()
-				require.ElementsMatch(t, []string{"a", "b"}, keys(gates, id))
+				require.ElementsMatch(t, []string{"a", "b"}, keys(recorder, id))
 				answers(t, "Add", func() { p.Add("c") })
 				answers(t, "AddAfter", func() { p.AddAfter("d", time.Second) })
 				answers(t, "AddRateLimited and Forget", func() { p.AddRateLimited("a"); p.Forget("a") })
@@ -119,63 +111,6 @@ func TestGatesHoldNoLockOfAWorkQueue(t *testing.T) {
 				answers(t, "ShutDownWithDrain", p.ShutDownWithDrain)
 				answers(t, "the workers' end", p.working.Wait)
 				assert.Contains(t, p.took(), "c", "what was queued is still done")
-			})
-		})
-	}
-}
-
-// sent is a transport that notes what reaches it.
-type sent []string
-
-func (s *sent) RoundTrip(request *http.Request) (*http.Response, error) {
-	*s = append(*s, request.URL.Path)
-	return nil, request.Context().Err()
-}
-
-// A request about a resource waits at G6 until its step. Others pass.
-func TestGatesOfAClient(t *testing.T) {
-	for request, want := range map[string]gate.Item{
-		"GET /api/v1/namespaces/demo": {Verb: "get", Resource: "namespaces", Key: "demo"},
-		"PUT /api/v1/namespaces/demo/finalize": {
-			Verb: "update", Resource: "namespaces", Key: "demo",
-		},
-		"GET /api/v1/namespaces?watch=true": {Verb: "watch", Resource: "namespaces"},
-		"GET /apis/apps/v1/deployments":     {Verb: "list", Resource: "deployments"},
-		"DELETE /api/v1/namespaces/demo/configmaps": {
-			Verb: "deletecollection", Resource: "configmaps", Key: "demo",
-		},
-		"GET /api/v1": {},
-	} {
-		t.Run(request, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, end := context.WithCancel(t.Context())
-				gates, reached := gate.New(ctx, recorder(t)), &sent{}
-				client := gate.HoldRequests(gates, restclient.Config{}).WrapTransport(reached)
-				send := func() {
-					method, path, _ := strings.Cut(request, " ")
-					request, err := http.NewRequestWithContext(t.Context(), method, "https://server"+path, nil)
-					assert.NoError(t, err)
-					_, _ = client.RoundTrip(request)
-				}
-				gates.Close(gate.G6, gate.Condition{})
-				go send()
-				synctest.Wait()
-				if want.Verb != "" {
-					assert.Empty(t, *reached, "it waits")
-					item, _ := gates.Step(gate.G6)
-					want.Gate = gate.G6
-					assert.Equal(t, want, item)
-					synctest.Wait()
-				}
-				assert.Len(t, *reached, 1)
-				go send()
-				synctest.Wait()
-				end()
-				synctest.Wait()
-				assert.Len(t, *reached, 2, "the gates open with the end of the run")
-				gates.Close(gate.G6, gate.Condition{})
-				send()
-				assert.Len(t, *reached, 3, "they stay open")
 			})
 		})
 	}

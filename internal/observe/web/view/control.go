@@ -21,16 +21,15 @@ type Control interface {
 
 // Command is what a page asks for.
 type Command struct {
-	Do     string `json:"do"`               // close, open, step, run, release, answer
-	Gate   string `json:"gate,omitempty"`   // of close, open and step; a step without one takes the oldest item
-	Where  string `json:"where,omitempty"`  // a condition, of close and run
-	Choice string `json:"choice,omitempty"` // of answer: to the question of a guided scene
+	Do       string `json:"do"`                 // close, open, step, release, answer
+	Gate     string `json:"gate,omitempty"`     // of close and open
+	Resource string `json:"resource,omitempty"` // of close: the informer or queue whose items wait; "": all
+	Choice   string `json:"choice,omitempty"`   // of answer: to the question of a guided scene
 }
 
 // ControlState is what a page shows of the gates.
 type ControlState struct {
 	Gates []GateState `json:"gates"`
-	RunTo string      `json:"runTo,omitempty"` // the condition of a run that goes on
 }
 
 // GateState is one gate.

@@ -17,7 +17,7 @@ export function Dialog({ title, close, children }) {
 }
 
 const keys = [
-  ["Space", "key-freeze"], ["p", "key-play"], ["[  ]", "key-seek"], ["n", "key-step"], ["h", "key-hold"], ["2  4 – 7", "key-gate"], ["g", "key-run"], ["Home End", "key-home"], ["/", "key-filter"],
+  ["Space", "key-freeze"], ["p", "key-play"], ["[  ]", "key-seek"], ["n", "key-step"], ["h", "key-hold"], ["2 4 5 7", "key-gate"], ["Home End", "key-home"], ["/", "key-filter"],
   ["e", "key-explain"], ["c", "key-code"], ["t", "key-tables"], ["q", "key-question"], ["?", "key-help"], ["Tab", "key-tab"], ["Enter", "key-enter"], ["Esc", "key-escape"],
 ];
 

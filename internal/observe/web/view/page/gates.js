@@ -1,5 +1,5 @@
 // Hold: the gates of a run in the laboratory, which the page closes, steps and opens.
-import { html, useLayoutEffect, useRef } from "orrery/htm-preact.js";
+import { html } from "orrery/htm-preact.js";
 import { text } from "orrery/text.js";
 
 const inInformer = ["G2", "G4"], inQueue = ["G5", "G7"];
@@ -20,16 +20,16 @@ export class Gates {
     if (!gate?.wired) return;
     if (gate.closed) { this.send({ do: "open", gate: name }); return; }
     const { state, informerName, queueName } = this.view;
-    const only = (names, shown) => Object.keys(names).length > 1 && shown ? `resource=="${shown}"` : "";
-    const where = inInformer.includes(name) ? only(state.informers, informerName) : inQueue.includes(name) ? only(state.queues, queueName) : "";
-    this.send({ do: "close", gate: name, where });
+    const only = (names, shown) => Object.keys(names).length > 1 && shown ? shown : "";
+    const resource = inInformer.includes(name) ? only(state.informers, informerName) : inQueue.includes(name) ? only(state.queues, queueName) : "";
+    this.send({ do: "close", gate: name, resource });
   }
 
   // first is the gate that hold closes: before the pop or before the pass.
-  get first() { return this.control?.gates.find(g => g.wired && ["G2", "G5", "G6"].includes(g.name)); }
+  get first() { return this.control?.gates.find(g => g.wired && ["G2", "G5"].includes(g.name)); }
 
   // holds reports whether something waits at a gate, or would at the first one. Another gate that a scene has closed may hold nothing yet.
-  get holds() { return Boolean(this.control?.runTo || this.first?.closed || this.control?.gates.some(g => g.closed && g.waiting > 0)); }
+  get holds() { return Boolean(this.first?.closed || this.control?.gates.some(g => g.closed && g.waiting > 0)); }
 
   // hold closes the first gate, or opens all that are closed.
   hold() {
@@ -37,7 +37,6 @@ export class Gates {
   }
 
   step() { this.send({ do: "step" }); }
-  runTo(where) { this.send({ do: "run", where }); }
 }
 
 // held says at which gate how many items wait; "" if none does.
@@ -49,27 +48,12 @@ export function held(state) {
 }
 
 // GateBar has a button for each gate, and what moves the items.
-export function GateBar({ gates, asking, ask }) {
+export function GateBar({ gates }) {
   if (!gates.control) return null;
   const { control } = gates, any = gates.closed.length > 0;
   return html`<span class="gates" role="group" aria-label=${text("gates")}>
     <button class="hold" aria-pressed=${gates.holds} title="h" onClick=${() => gates.hold()}>${text(gates.holds ? "release" : "hold")}</button>
     ${control.gates.map(g => html`<button class="gate" data-gate=${g.name} aria-pressed=${g.closed} disabled=${!g.wired} aria-label=${`${g.name}: ${text("gate-" + g.name)}`}
       title=${`${g.name}: ${text(g.wired ? "gate-" + g.name : "gate-none")}${g.where ? "\n" + g.where : ""}`} onClick=${() => gates.toggle(g.name)}>${g.name}${g.waiting ? html`<b> ${g.waiting}</b>` : ""}</button>`)}
-    <button class="step" disabled=${!any} title="n" onClick=${() => gates.step()}>${text("step")}</button>
-    ${asking ? html`<${RunTo} gates=${gates} done=${() => ask(false)}/>`
-      : html`<button class="run" title="g" aria-pressed=${Boolean(control.runTo)} onClick=${() => ask(true)}>${control.runTo ? "→ " + control.runTo : text("run-to")}</button>`}</span>`;
-}
-
-let typed = ""; // the last condition, which may have been wrong
-
-// RunTo asks for the condition. Enter sends it.
-function RunTo({ gates, done }) {
-  const ref = useRef();
-  useLayoutEffect(() => ref.current.select(), []);
-  const onKeyDown = event => {
-    if (event.key === "Enter") { typed = event.target.value; gates.runTo(event.target.value); done(); }
-    if (event.key === "Escape") done();
-  };
-  return html`<input id="run-to" ref=${ref} type="text" spellcheck="false" defaultValue=${typed} placeholder="key==demo && gate==G5" aria-label=${text("run-to-label")} onKeyDown=${onKeyDown} onBlur=${done}/>`;
+    <button class="step" disabled=${!any} title="n" onClick=${() => gates.step()}>${text("step")}</button></span>`;
 }

@@ -36,7 +36,6 @@ function App({ engine, initial }) {
   const [language, setPageLanguage] = useState(initial.language);
   const [theme, setTheme] = useState(initial.theme);
   const [control, setControl] = useState(null); // the gates; null: the run has none
-  const [asking, setAsking] = useState(false); // for the condition of a run
   const size = useWindowSize(shot?.guided);
   const now = useRef({});
   const plays = useRef(false); // is playing at once what playing is with the next picture
@@ -83,7 +82,6 @@ function App({ engine, initial }) {
         case "control":
           setControl(message);
           if (message.error) setNotice(message.error);
-          if (message.error && asked.current === "run") setAsking(true); // with what was typed
           if (message.error && asked.current === "answer") setChosen(""); // the server has not taken it
           return;
       }
@@ -114,7 +112,7 @@ function App({ engine, initial }) {
   const over = Boolean(shot?.reason); // nothing is left to hold
   const gates = new Gates(over ? null : control, null, command);
   useLayoutEffect(() => { // at once: a key that is pressed when the page can be seen counts
-    const onKey = event => keyPressed(event, { mode, over, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking, setNotice, notice });
+    const onKey = event => keyPressed(event, { mode, over, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setNotice, notice });
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   });
@@ -172,7 +170,7 @@ function App({ engine, initial }) {
       <span class="quiet" data-event=${shot.n}>${text("event-number", { n: count(shot.n), of: count(shot.count) })}</span>
       ${(mode === "replay" || ended) && speeds.map(s => html`<button aria-pressed=${speed === s} onClick=${() => setSpeed(s)}>×${s === 0.25 ? "¼" : s}</button>`)}
       ${crowded(shot) > tooFast && html`<span class="warn">${text("rate", { n: count(crowded(shot)) })}</span>`}
-      <${GateBar} gates=${gates} asking=${asking} ask=${setAsking}/>
+      <${GateBar} gates=${gates}/>
       <span class="grow" style="flex:1"></span>
       <input id="filter" class=${wrong ? "wrong" : ""} type="text" spellcheck="false" placeholder=${text("filter")} aria-label=${text("filter-label")} aria-invalid=${wrong !== ""} title=${wrong || text("key-filter")} value=${filter} onInput=${event => setFilter(event.target.value)} onKeyDown=${event => event.key === "Enter" && setNotice(wrong)}/></header>
       <div class="body"><${Timeline} view=${view} width=${size.width - 36} height=${size.timeline}/></div></section>
@@ -252,11 +250,10 @@ function keyPressed(event, page) {
   if (gates.control) {
     if (live) actions.n = () => gates.closed.length > 0 ? gates.step() : page.setNotice(text("no-gate-closed"));
     actions.h = () => gates.hold();
-    actions.g = () => page.setAsking(true);
     for (const gate of gates.control.gates) actions[gate.name.slice(1)] = () => gate.wired ? gates.toggle(gate.name) : page.setNotice(`${gate.name}: ${text("gate-none")}`);
   } else {
     const why = () => page.setNotice(text("no-gates"));
-    for (const key of ["h", "g", "1", "2", "3", "4", "5", "6", "7"]) actions[key] = why;
+    for (const key of ["h", "1", "2", "3", "4", "5", "6", "7"]) actions[key] = why;
     if (live) actions.n = why;
   }
   if (event.key === " " && event.target.matches?.("button")) return; // the button is pressed
