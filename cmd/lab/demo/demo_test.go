@@ -24,16 +24,12 @@ import (
 func TestDemoMistakes(t *testing.T) {
 	for want, args := range map[string][]string{
 		`--scene: there is no scene "delite"; the scenes are delete, finalizer, `: {"--scene", "delite"},
-		"--objects must be between 10 and 20000, not 9":                           {"--objects", "9"},
-		"--objects must be between 10 and 20000, not 20001":                       {"--objects", "20001"},
 		"the scene store-decides has no controller that --keep could keep": {"--scene", "store-decides",
 			"--keep"},
-		"the scene two-queues has no server, which --keep and --objects": {"--scene", "two-queues", "--keep"},
-		"the scene stall has no server, which --keep and --objects are about": {"--scene", "stall",
-			"--objects", "20"},
-		"--view-port and --no-open need --view":      {"--no-open"},
-		`there is no language "de"; use en or zh-CN`: {"--lang", "de"},
-		"view-port and --no-open need --view":        {"--view-port", "7000"},
+		"the scene stall has no controller that --keep could keep": {"--scene", "stall", "--keep"},
+		"--view-port and --no-open need --view":                    {"--no-open"},
+		`there is no language "de"; use en or zh-CN`:               {"--lang", "de"},
+		"view-port and --no-open need --view":                      {"--view-port", "7000"},
 		"the scene index has no gear that the view": {"--scene", "index", "--view",
 			"--no-open"},
 		"no gear that the view or a recording could show": {"--scene", "index", "--record",
@@ -61,7 +57,7 @@ func TestDemoEndsWhenItCannotBeShown(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
 	defer full.Close()
-	err = runDemo(t.Context(), &demoOptions{scene: demo.Default, objects: fewestObjects}, full)
+	err = runDemo(t.Context(), &demoOptions{scene: demo.Default}, full)
 	assert.EqualError(t, err, "cannot show the scene: write /dev/full: no space left on device")
 }
 
@@ -71,7 +67,7 @@ func TestDemoRecordsUntilItIsStopped(t *testing.T) {
 	defer cancel()
 	file := filepath.Join(t.TempDir(), "run.jsonl")
 	options := &demoOptions{
-		scene: demo.Default, objects: fewestObjects,
+		scene:  demo.Default,
 		record: trace.Options{File: file, Limit: 1},
 	}
 	require.NoError(t, runDemo(ctx, options, writerFunc(func(p []byte) (int, error) {

@@ -22,22 +22,20 @@ import (
 
 // demoOptions are the flags of "lab demo".
 type demoOptions struct {
-	scene   string
-	lang    string
-	objects int
-	keep    bool
-	plain   bool
-	gears   gears.Set
-	record  trace.Options
-	view    bool
-	page    view.Flags
-	pages   map[string]string // "lab run --scene": the learner's files, by the page that each stands for
+	scene  string
+	lang   string
+	keep   bool
+	plain  bool
+	gears  gears.Set
+	record trace.Options
+	view   bool
+	page   view.Flags
+	pages  map[string]string // "lab run --scene": the learner's files, by the page that each stands for
 }
 
 func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scene, "scene", demo.Default, "the `scene` to show: "+strings.Join(demo.Names(), ", "))
 	flags.StringVar(&o.lang, "lang", "", "the language of what is told: en or zh-CN; default: that of the locale")
-	flags.IntVar(&o.objects, "objects", demo.DefaultObjects, "the number of objects in the namespace")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook; "+
 		"default: fast, with --view textbook in a scene that asks")
 	flags.BoolVar(&o.view, "view", false, "show the scene in the browser, live, until Ctrl-C")
@@ -48,12 +46,6 @@ func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
 	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal, as with --view")
 }
-
-// The limits of --objects: one of each type, and what a laptop creates in a moment.
-const (
-	fewestObjects = 10
-	mostObjects   = 20_000
-)
 
 // check reports the first invalid value.
 func (o *demoOptions) check() error {
@@ -71,14 +63,8 @@ func (o *demoOptions) check() error {
 	if scene.Alone() && (o.view || o.record.Wanted()) {
 		return fmt.Errorf("the scene %s has no gear that the view or a recording could show", o.scene)
 	}
-	if scene.Alone() && (o.keep || o.objects != demo.DefaultObjects) {
-		return fmt.Errorf("the scene %s has no server, which --keep and --objects are about", o.scene)
-	}
 	if o.keep && scene.Options.Bare {
 		return fmt.Errorf("the scene %s has no controller that --keep could keep", o.scene)
-	}
-	if o.objects < fewestObjects || o.objects > mostObjects {
-		return fmt.Errorf("--objects must be between %d and %d, not %d", fewestObjects, mostObjects, o.objects)
 	}
 	return nil
 }
@@ -87,7 +73,7 @@ func (o *demoOptions) check() error {
 func (o *demoOptions) config(stdout io.Writer) demo.Config {
 	lang, _ := words.ParseLang(o.lang) // it was checked
 	config := demo.Config{
-		Scene: o.scene, Lang: lang, Color: program.WantsColor(stdout), Objects: o.objects, Gears: o.gears,
+		Scene: o.scene, Lang: lang, Color: program.WantsColor(stdout), Gears: o.gears,
 	}
 	file, ok := program.Underlying(stdout).(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {

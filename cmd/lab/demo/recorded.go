@@ -41,7 +41,7 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (r reco
 	if err != nil {
 		return r, fmt.Errorf("cannot record: %w", err)
 	}
-	r.recorder.Scene(o.scene, fmt.Sprintf("--objects %d", o.objects))
+	r.recorder.Scene(o.scene, "")
 	r.running, r.release = demo.Recorded(ctx, r.recorder, "the scene was stopped")
 	if !o.view {
 		return r, nil

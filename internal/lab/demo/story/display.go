@@ -37,42 +37,20 @@ func (p *Printer) Draw(state State) {
 }
 
 // Lines writes lines.
-func (p *Printer) Lines(lines []Line) {
+func (p *Printer) Lines(lines []string) {
 	var b strings.Builder
 	for _, line := range lines {
-		line.encode(&b, p.color)
-		b.WriteByte('\n')
+		if p.color {
+			line = painted(line)
+		}
+		b.WriteString(line + "\n")
 	}
 	_, _ = io.WriteString(p.out, b.String())
 }
 
-// Sentence returns a paragraph.
-func Sentence(text string, width int) []Line {
-	return append([]Line{nil}, paragraph("", text, width)...)
-}
-
-// The widths of the columns before the text of a beat.
-const (
-	timeColumn = 7
-	whoColumn  = 10
-)
-
 // BeatLines draws a beat, wrapped.
-func BeatLines(b Beat, width int) []Line {
-	head := Line{
-		{Faint, fmt.Sprintf("%*s ", timeColumn, fmt.Sprintf("%.1f s", b.At.Seconds()))},
-		{inkOf(b.Who), fmt.Sprintf("%-*s", whoColumn, b.Who)},
-	}
-	return hanging(head, b.Text, head.Width(), width-1)
-}
-
-// hanging wraps text behind head, with an indent of the other lines.
-func hanging(head Line, text string, indent, width int) (lines []Line) {
-	for _, words := range wrap(text, width-head.Width(), width-indent) {
-		lines = append(lines, append(head[:len(head):len(head)], Span{Plain, words}))
-		head = plain(strings.Repeat(" ", indent))
-	}
-	return lines
+func BeatLines(b Beat, width int) []string {
+	return hanging(fmt.Sprintf("%5.1f s %-10s", b.At.Seconds(), b.Who), b.Text, width-1)
 }
 
 // frame is the interval of drawing: smooth for the eye, and slow enough for a remote terminal.
@@ -146,10 +124,14 @@ func (s *Screen) Draw(state State) {
 	}
 	for i, line := range page {
 		b.WriteString("\x1b[" + strconv.Itoa(i+1) + ";1H")
-		line.encode(&b, s.color)
-		if line.Width() < size.Width { // there is nothing to clear after the last column
-			b.WriteString(clearRest)
+		rest := ""
+		if Columns(line) < size.Width { // there is nothing to clear after the last column
+			rest = clearRest
 		}
+		if s.color {
+			line = painted(line)
+		}
+		b.WriteString(line + rest)
 	}
 	b.WriteString(endUpdate)
 	s.write(b.String())

@@ -1,80 +1,71 @@
 package story
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
-// Line is one line of a page.
-type Line []Span
+// The characters of pictures. Each is one column wide.
+const (
+	full, empty = "█", "░" // of bars
+	more        = "…"      // something was cut off
+	mark        = "▸"      // what is happening now
+)
 
-// Span is text in one ink.
-type Span struct {
-	Ink  Ink
-	Text string
+// inks are the colours of a terminal, by what they colour. Colour never carries information alone.
+// Blue and orange differ for most colour-blind readers too.
+var inks = []struct {
+	part *regexp.Regexp
+	code string
+}{
+	{regexp.MustCompile(`^ ?lab demo`), "1"},
+	{regexp.MustCompile(`^ *[0-9.]+ s (you|operator|demo) `), "1;38;5;159"},
+	{regexp.MustCompile(`^ *[0-9.]+ s (worker|deleter|server) `), "38;5;214"},
+	{regexp.MustCompile(`^ *[0-9.]+ s (\w+) `), "38;5;75"},
+	{regexp.MustCompile(`[█●]+`), "38;5;75"},
+	{regexp.MustCompile(`[░○─│]+`), "2"},
+	{regexp.MustCompile(`▸( [0-9.]+ s)?|^ ! .*?│`), "38;5;214"},
 }
 
-// Width returns the number of columns.
-func (l Line) Width() int {
-	width := 0
-	for _, span := range l {
-		width += Columns(span.Text)
+// painted returns a line with terminal codes.
+func painted(line string) string {
+	for _, ink := range inks {
+		line = ink.part.ReplaceAllString(line, "\x1b["+ink.code+"m$0\x1b[0m")
 	}
-	return width
+	return line
 }
 
-// String returns the text without inks.
-func (l Line) String() string {
-	var b strings.Builder
-	for _, span := range l {
-		b.WriteString(span.Text)
+// wide are the characters that are two columns wide: Chinese, its punctuation and full-width forms.
+var wide = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x3001, Hi: 0x303e, Stride: 1}, {Lo: 0x3400, Hi: 0x4dbf, Stride: 1}, {Lo: 0x4e00, Hi: 0x9fff, Stride: 1},
+	{Lo: 0xff01, Hi: 0xff60, Stride: 1},
+}}
+
+// Columns returns the width of a text on a terminal.
+func Columns(text string) (columns int) {
+	for _, r := range text {
+		columns++
+		if unicode.Is(wide, r) {
+			columns++
+		}
 	}
-	return b.String()
+	return columns
 }
 
 // cut returns the line cut to width columns, with a mark if it was longer.
-func (l Line) cut(width int) Line {
-	if l.Width() <= width {
-		return l
+func cut(line string, width int) string {
+	if Columns(line) <= width {
+		return line
 	}
-	var cut Line
-	room := width - 1
-	for _, span := range l {
-		if Columns(span.Text) >= room {
-			fits, _ := split(span.Text, room)
-			cut = append(cut, Span{span.Ink, fits})
-			break
-		}
-		cut = append(cut, span)
-		room -= Columns(span.Text)
-	}
-	if width > 0 {
-		cut = append(cut, Span{Faint, more})
-	}
-	return cut
+	fits, _ := split(line, width-1)
+	return fits + more
 }
 
 // pad returns the line with exactly width columns.
-func (l Line) pad(width int) Line {
-	l = l.cut(width)
-	if missing := width - l.Width(); missing > 0 {
-		l = append(l[:len(l):len(l)], Span{Plain, strings.Repeat(" ", missing)})
-	}
-	return l
-}
-
-func plain(text string) Line          { return Line{{Plain, text}} }
-func inked(ink Ink, text string) Line { return Line{{ink, text}} }
-
-// encode appends the line to b, with terminal codes if color is true.
-func (l Line) encode(b *strings.Builder, color bool) {
-	for _, span := range l {
-		if color && span.Ink != Plain {
-			span.Text = string(span.Ink) + span.Text + resetInk
-		}
-		b.WriteString(span.Text)
-	}
+func pad(line string, width int) string {
+	line = cut(line, width)
+	return line + strings.Repeat(" ", max(0, width-Columns(line)))
 }
 
 // split returns as much of a text as fits into width columns, and the rest.
@@ -121,61 +112,32 @@ func wrap(text string, first, width int) (lines []string) {
 	return lines
 }
 
-// Ink is the terminal's code for the meaning of a piece of text. Colour never carries information
-// alone.
-type Ink string
-
-// The inks. Blue and orange differ for most colour-blind readers too.
-const (
-	Plain  Ink = ""
-	Strong Ink = "\x1b[1m"          // headings, numbers that matter
-	Faint  Ink = "\x1b[2m"          // rules, units, past states
-	Warm   Ink = "\x1b[38;5;214m"   // waiting or blocking
-	Cool   Ink = "\x1b[38;5;75m"    // activity
-	Bright Ink = "\x1b[1;38;5;159m" // actions of the script
-)
-
-const resetInk = "\x1b[0m"
-
-// inkOf returns the ink of an actor's name.
-func inkOf(who Who) Ink {
-	switch who {
-	case You, Operator, Demo:
-		return Bright
-	case Worker, Deleter, Server:
-		return Warm
-	default:
-		return Cool
+// hanging wraps text behind head, with an indent of the other lines as wide as head, or of 4 columns
+// if that leaves too little room.
+func hanging(head, text string, width int) (lines []string) {
+	indent := Columns(head)
+	if indent > width/2 {
+		indent = 4
 	}
+	for _, words := range wrap(text, width-Columns(head), width-indent) {
+		lines = append(lines, head+words)
+		head = strings.Repeat(" ", indent)
+	}
+	return lines
 }
 
-// The characters of pictures. Each is one column wide.
-const (
-	full, empty = "█", "░" // of bars
-	more        = "…"      // something was cut off
-	mark        = "▸"      // what is happening now
-)
-
-// numberWidth is the width of the number behind a bar.
-const numberWidth = 5
-
-// drawBars draws a bar for each type, with its name and its number, in width columns.
-func drawBars(types []Type, width int) (rows []Line) {
-	const shortestBar = 8
-	name := min(longest(types, Type.name), max(width*2/3, width-shortestBar-numberWidth-2))
-	for _, t := range types {
-		ink, figure := Strong, fmt.Sprint(t.Left)
-		if t.Left == 0 {
-			ink = Faint
-			if t.Most > 0 {
-				figure = "gone"
-			}
-		}
-		bar := Bar(t.Left, t.Most, max(1, width-name-numberWidth-2))
-		row := append(plain(" "), inked(Plain, t.Name).pad(name)...)
-		rest := strings.TrimLeft(bar, full)
-		rows = append(rows, append(row, Span{Cool, " " + strings.TrimSuffix(bar, rest)}, Span{Faint, rest},
-			Span{ink, fmt.Sprintf(" %*s", numberWidth, figure)}))
+// table draws a row for each name, with its text wrapped.
+func table(rows []Row, width int) (lines []string) {
+	for _, row := range rows {
+		lines = append(lines, hanging("  "+pad(row.Name, longest(rows))+"  ", row.Text, width)...)
 	}
-	return rows
+	return lines
+}
+
+// longest is the width of the longest name.
+func longest(rows []Row) (width int) {
+	for _, row := range rows {
+		width = max(width, Columns(row.Name))
+	}
+	return width
 }

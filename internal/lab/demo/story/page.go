@@ -17,166 +17,141 @@ type Size struct{ Width, Height int }
 
 // Page draws the state as a page of exactly size.Height lines of at most size.Width columns. It is
 // a pure function.
-func Page(s State, size Size) []Line {
-	p := page{s: s, size: size}
-	p.title()
-	p.intent()
-	p.rule()
-	footer := p.footer()
-	body := p.body()
-	p.add(body[:min(len(body), max(0, size.Height-len(p.lines)-len(footer)-1))]...)
-	p.rule()
-	p.narration(size.Height - len(p.lines) - len(footer))
-	p.add(footer...)
-	for i := range p.lines {
-		p.lines[i] = p.lines[i].cut(size.Width)
+func Page(s State, size Size) []string {
+	rule := strings.Repeat("─", size.Width)
+	title, clock := " lab demo "+mark+" "+s.Scene, fmt.Sprintf("%.1f s ", s.Elapsed.Seconds())
+	page := append([]string{pad(title, size.Width-len(clock)) + clock}, s.intent(size)...)
+	page = append(page, rule)
+	footer, body := s.footer(size.Width), s.body(size.Width)
+	page = append(page, body[:min(len(body), max(0, size.Height-len(page)-len(footer)-1))]...)
+	page = append(page, rule)
+	page = append(page, s.narration(size.Height-len(page)-len(footer), size.Width)...)
+	page = append(page, footer...)
+	page = append(page, make([]string, max(0, size.Height-len(page)))...)[:max(0, size.Height)]
+	for i, line := range page {
+		page[i] = cut(line, size.Width)
 	}
-	p.lines = append(p.lines, make([]Line, max(0, size.Height-len(p.lines)))...)
-	return p.lines[:max(0, size.Height)]
-}
-
-// page is a page that is being drawn.
-type page struct {
-	s     State
-	size  Size
-	lines []Line
-}
-
-func (p *page) add(lines ...Line) { p.lines = append(p.lines, lines...) }
-
-// title is the first line: the scene and the clock.
-func (p *page) title() {
-	left := Line{{Strong, " lab demo"}, {Faint, " " + mark + " "}, {Bright, p.s.Scene}}
-	clock := fmt.Sprintf("%.1f s ", p.s.Elapsed.Seconds())
-	if gap := p.size.Width - left.Width() - len(clock); gap > 0 {
-		left = append(left, Span{Plain, strings.Repeat(" ", gap)}, Span{Strong, clock})
-	}
-	p.add(left)
+	return page
 }
 
 // intent draws Happens and Look, or, if there is no room for both, Look.
-func (p *page) intent() {
-	room := max(0, p.size.Height/6-1)
-	watch := p.s.Words.Look.In(p.s.Lang)
-	lines := wrap(p.s.Words.Happens.In(p.s.Lang)+" "+watch, p.size.Width-2, p.size.Width-2)
+func (s *State) intent(size Size) (lines []string) {
+	room, watch := max(0, size.Height/6-1), s.Words.Look.In(s.Lang)
+	lines = hanging(" ", s.Words.Happens.In(s.Lang)+" "+watch, size.Width-1)
 	if len(lines) > room {
-		lines = wrap(watch, p.size.Width-2, p.size.Width-2)
+		lines = hanging(" ", watch, size.Width-1)
 	}
-	for _, text := range lines[:min(len(lines), room)] {
-		p.add(inked(Faint, " "+text))
-	}
+	return lines[:min(len(lines), room)]
 }
 
-func (p *page) rule() { p.add(inked(Faint, strings.Repeat("─", p.size.Width))) }
-
 // narration draws the last beats on exactly rows lines.
-func (p *page) narration(rows int) {
-	var told []Line
-	for i := len(p.s.Beats) - 1; i >= 0 && len(told) < rows; i-- {
-		told = append(BeatLines(p.s.Beats[i], p.size.Width), told...)
+func (s *State) narration(rows, width int) (told []string) {
+	rows = max(0, rows)
+	for i := len(s.Beats) - 1; i >= 0 && len(told) < rows; i-- {
+		told = append(BeatLines(s.Beats[i], width), told...)
 	}
-	told = append(told, make([]Line, max(0, rows-len(told)))...)
-	p.add(told[len(told)-max(0, rows):]...)
+	told = append(told, make([]string, max(0, rows-len(told)))...)
+	return told[len(told)-rows:]
 }
 
 // footer draws the current stage and its remaining time on two lines.
-func (p *page) footer() []Line {
-	lead := Line{{Strong, " " + mark + " "}}
-	if left := p.s.Left(); left > 0 {
-		lead = append(lead, Span{Warm, fmt.Sprintf("%.1f s ", left.Seconds())})
+func (s *State) footer(width int) []string {
+	lead := " " + mark + " "
+	if left := s.Left(); left > 0 {
+		lead += fmt.Sprintf("%.1f s ", left.Seconds())
 	}
-	lines := append(hanging(lead, p.s.Now, lead.Width(), p.size.Width-1), nil, nil)
+	lines := append(hanging(lead, s.Now, width-1), "", "")
 	if len(lines) > 4 {
-		lines[1] = append(lines[1], Span{Plain, " " + more})
+		lines[1] += " " + more
 	}
 	return lines[:2]
 }
 
 // body draws the panel of a scene on single gears, otherwise the gears beside bars.
-func (p *page) body() (rows []Line) {
-	if p.s.Alone {
-		name := min(longest(p.s.Panel, Row.name), p.size.Width/3)
-		for _, row := range p.s.Panel {
-			head := inked(Strong, " "+row.Name).pad(name + 1)
-			rows = append(rows, append(head, Span{Plain, "  " + row.Text}))
+func (s *State) body(width int) (rows []string) {
+	if s.Alone {
+		name := min(longest(s.Panel), width/3)
+		for _, row := range s.Panel {
+			rows = append(rows, " "+pad(row.Name, name)+"  "+row.Text)
 		}
 		return rows
 	}
-	width := min(46, max(38, p.size.Width/2-2)) // of the gears: what they need, and more on wide pages
-	left := p.gears()
-	right := []Line{{{Strong, " " + p.namespaceText()}}}
-	right = append(right, drawBars(slices.Concat(p.s.Types, p.s.Lines), min(p.size.Width-width-3, 90))...)
-	for i := range max(len(left), len(right)) {
-		row := Line{}
+	half := min(46, max(38, width/2-2)) // of the gears: what they need, and more on wide pages
+	left := s.gears()
+	right := append([]string{" " + s.namespaceText()}, s.bars(min(width-half-3, 90))...)
+	rows = make([]string, max(len(left), len(right)))
+	for i := range rows {
+		gear, bar := "", ""
 		if i < len(left) {
-			row = left[i]
+			gear = left[i]
 		}
-		row = append(row.pad(width), Span{Faint, "│"})
 		if i < len(right) {
-			row = append(row, right[i]...)
+			bar = right[i]
 		}
-		rows = append(rows, row)
+		rows[i] = pad(gear, half) + "│" + bar
+	}
+	return rows
+}
+
+// bars draws a bar for each type, with its name and its number, in width columns.
+func (s *State) bars(width int) (rows []string) {
+	const shortest, number = 8, 5
+	var names []Row
+	types := slices.Concat(s.Types, s.Lines)
+	for _, t := range types {
+		names = append(names, Row{Name: t.Name})
+	}
+	name := min(longest(names), max(width*2/3, width-shortest-number-2))
+	for _, t := range types {
+		figure := fmt.Sprint(t.Left)
+		if t.Left == 0 && t.Most > 0 {
+			figure = "gone"
+		}
+		bar := Bar(t.Left, t.Most, max(1, width-name-number-2))
+		rows = append(rows, fmt.Sprintf(" %s %s %*s", pad(t.Name, name), bar, number, figure))
 	}
 	return rows
 }
 
 // gears draws the counters of each gear, from the server to the worker, and the conditions of the
 // namespace, without their common prefix.
-func (p *page) gears() []Line {
-	g := p.s.Gears
-	later := ""
+func (s *State) gears() []string {
+	g, later, none := s.Gears, "", ""
 	if g.Later > 0 {
-		later = p.s.Say(", %d later", g.Later)
+		later = s.Say(", %d later", g.Later)
 	}
-	gear := func(name, figures string) Line {
-		return Line{{Strong, fmt.Sprintf(" %-11s", name)}, {Plain, figures}}
+	if len(s.Namespace.Conditions) == 0 {
+		none = s.Say(" none")
 	}
 	marks := min(g.Workers, 10)
 	busy := min(g.Busy, marks)
-	workers := gear("Workers", "")
-	workers = append(workers, Span{Warm, strings.Repeat("●", busy)}, Span{Faint, strings.Repeat("○", marks-busy)},
-		Span{Plain, p.s.Say(" %d busy, pass %d", g.Busy, g.Passes)})
-	conditions := inked(Faint, p.s.Say(" conditions with status True:"))
-	if len(p.s.Namespace.Conditions) == 0 {
-		conditions = append(conditions, Span{Faint, p.s.Say(" none")})
+	rows := []string{
+		" Reflectors " + s.Say("%d lists, %d events", g.Lists, g.Events),
+		" DeltaFIFOs " + s.Say("%d deltas, %d wait", g.Deltas, g.Depth),
+		" Indexers   " + s.Say("%d objects", g.Objects),
+		" Handlers   " + s.Say("%d calls", g.Calls),
+		" Queue      " + s.Say("%d added, %d ready%s", g.Adds, g.Ready, later),
+		" Workers    " + strings.Repeat("●", busy) + strings.Repeat("○", marks-busy) +
+			s.Say(" %d busy, pass %d", g.Busy, g.Passes),
+		" Requests   " + s.Say("%d answered", g.Requests),
+		s.Say(" conditions with status True:") + none,
 	}
-	rows := []Line{
-		gear("Reflectors", p.s.Say("%d lists, %d events", g.Lists, g.Events)),
-		gear("DeltaFIFOs", p.s.Say("%d deltas, %d wait", g.Deltas, g.Depth)),
-		gear("Indexers", p.s.Say("%d objects", g.Objects)),
-		gear("Handlers", p.s.Say("%d calls", g.Calls)),
-		gear("Queue", p.s.Say("%d added, %d ready%s", g.Adds, g.Ready, later)),
-		workers,
-		gear("Requests", p.s.Say("%d answered", g.Requests)),
-		conditions,
+	for _, condition := range s.Namespace.Conditions {
+		rows = append(rows, " ! "+strings.TrimPrefix(condition, "Namespace"))
 	}
-	for _, condition := range p.s.Namespace.Conditions {
-		rows = append(rows, Line{{Warm, " ! " + strings.TrimPrefix(condition, "Namespace")}})
-	}
-	return append(rows, make([]Line, max(0, 11-len(rows)))...)
+	return append(rows, make([]string, max(0, 11-len(rows)))...)
 }
 
-func (p *page) namespaceText() string {
-	n := p.s.Namespace
+func (s *State) namespaceText() string {
+	n := s.Namespace
 	switch {
 	case n.Phase == "":
-		return p.s.Say("%s: does not exist yet", n.Name)
+		return s.Say("%s: does not exist yet", n.Name)
 	case n.Phase == Gone:
-		return p.s.Say("%s: gone", n.Name)
+		return s.Say("%s: gone", n.Name)
 	}
 	return n.Name + ": " + n.Phase
 }
-
-// longest is the width of the longest name.
-func longest[T any](rows []T, name func(T) string) (width int) {
-	for _, row := range rows {
-		width = max(width, Columns(name(row)))
-	}
-	return width
-}
-
-func (t Type) name() string { return t.Name }
-func (r Row) name() string  { return r.Name }
 
 // parts returns rows for the gears that a scene on a bare stage follows.
 func (s *State) parts() (rows []Row) {

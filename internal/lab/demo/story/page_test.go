@@ -99,24 +99,18 @@ func number(t *testing.T, d *datadriven.TestData, name string) (n int) {
 }
 
 // framed draws a frame around a page, so that its size can be seen.
-func framed(lines []story.Line, width int) string {
+func framed(lines []string, width int) string {
 	var b strings.Builder
 	edge := "+" + strings.Repeat("-", width) + "+\n"
 	b.WriteString(edge)
 	for _, line := range lines {
-		fmt.Fprintf(&b, "|%s%s|\n", line, strings.Repeat(" ", width-line.Width()))
+		fmt.Fprintf(&b, "|%s%s|\n", line, strings.Repeat(" ", width-story.Columns(line)))
 	}
 	b.WriteString(edge)
 	return b.String()
 }
 
-func text(lines []story.Line) string {
-	var b strings.Builder
-	for _, line := range lines {
-		b.WriteString("|" + line.String() + "\n")
-	}
-	return b.String()
-}
+func text(lines []string) string { return "|" + strings.Join(lines, "\n|") + "\n" }
 
 // A page always has the size of the terminal, and nothing in it moves the cursor.
 func TestPagesFit(t *testing.T) {
@@ -127,8 +121,8 @@ func TestPagesFit(t *testing.T) {
 		lines := story.Page(state, size)
 		assert.Len(t, lines, size.Height)
 		for _, line := range lines {
-			assert.LessOrEqual(t, line.Width(), size.Width)
-			assert.Equal(t, -1, strings.IndexFunc(line.String(), unicode.IsControl), "%q", line)
+			assert.LessOrEqual(t, story.Columns(line), size.Width)
+			assert.Equal(t, -1, strings.IndexFunc(line, unicode.IsControl), "%q", line)
 		}
 	})
 }

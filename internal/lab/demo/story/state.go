@@ -191,7 +191,7 @@ func (s *State) Figure(name, format string, args ...any) {
 }
 
 func set(rows []Row, name, text string) []Row {
-	row := Row{name, harmless(text)}
+	row := Row{name, words.OneLine(text)}
 	for i := range rows {
 		if rows[i].Name == name {
 			rows[i] = row

@@ -18,13 +18,6 @@ import (
 	"orrery/queue"
 )
 
-// Text from a server may hold anything; on a terminal it must have no effect.
-func TestTextIsHarmless(t *testing.T) {
-	teller := story.New("", story.Words{})
-	teller.Tell(story.Server, "%s", "a\x1b[2Jb\tc\nd\x07\u202e\xffé→日e\u0301")
-	assert.Equal(t, "a?[2Jb c d???é→日e?", teller.State().Beats[0].Text)
-}
-
 func TestEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		teller := story.New("", story.Words{})

@@ -2,13 +2,12 @@ package story
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
 
 	"orrery/internal/observe/trace"
+	"orrery/internal/words"
 )
 
 // Teller collects a story. The zero value is not usable; use [New].
@@ -89,17 +88,17 @@ func (t *Teller) Tell(who Who, format string, args ...any) {
 
 // Tell adds a beat, from within Update. See [State.Say].
 func (s *State) Tell(who Who, format string, args ...any) {
-	s.Beats = append(s.Beats, Beat{At: s.Elapsed, Who: who, Text: harmless(s.Say(format, args...))})
+	s.Beats = append(s.Beats, Beat{At: s.Elapsed, Who: who, Text: words.OneLine(s.Say(format, args...))})
 }
 
 // Enter says what is happening from now on, from within Update. long is its length, 0 if unknown.
 func (s *State) Enter(now string, long time.Duration) {
-	s.Now, s.Until = harmless(s.said(now)), s.Elapsed+long
+	s.Now, s.Until = words.OneLine(s.said(now)), s.Elapsed+long
 }
 
 // End ends the story, from within Update.
 func (s *State) End(now string) {
-	s.Now, s.Until, s.Over = harmless(s.said(now)), 0, true
+	s.Now, s.Until, s.Over = words.OneLine(s.said(now)), 0, true
 }
 
 // State returns a copy of the state.
@@ -141,43 +140,4 @@ func (t *Teller) noticeLocked() {
 		close(t.changed)
 		t.changed, t.awaited = make(chan struct{}), false
 	}
-}
-
-// harmless makes text fit for one line of a terminal: no control codes, and only characters that
-// have the same width on every terminal, see Columns.
-func harmless(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return ' '
-		case unicode.IsPrint(r) && unicode.In(r, narrow, wide):
-			return r
-		}
-		return '?'
-	}, text)
-}
-
-// narrow are characters that are one column wide everywhere: Latin, Greek, Cyrillic, punctuation,
-// arrows, boxes and blocks.
-var narrow = &unicode.RangeTable{R16: []unicode.Range16{
-	{Lo: 0x20, Hi: 0x24f, Stride: 1}, {Lo: 0x370, Hi: 0x482, Stride: 1}, {Lo: 0x48a, Hi: 0x52f, Stride: 1},
-	{Lo: 0x2010, Hi: 0x2027, Stride: 1}, {Lo: 0x2190, Hi: 0x21ff, Stride: 1}, {Lo: 0x2500, Hi: 0x25ff, Stride: 1},
-}}
-
-// wide are characters that are two columns wide everywhere: Chinese, its punctuation and full-width
-// forms.
-var wide = &unicode.RangeTable{R16: []unicode.Range16{
-	{Lo: 0x3001, Hi: 0x303e, Stride: 1}, {Lo: 0x3400, Hi: 0x4dbf, Stride: 1}, {Lo: 0x4e00, Hi: 0x9fff, Stride: 1},
-	{Lo: 0xff01, Hi: 0xff60, Stride: 1},
-}}
-
-// Columns returns the width of a text on a terminal.
-func Columns(text string) (columns int) {
-	for _, r := range text {
-		columns++
-		if unicode.Is(wide, r) {
-			columns++
-		}
-	}
-	return columns
 }
