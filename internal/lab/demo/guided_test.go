@@ -291,7 +291,6 @@ func TestScenesWithoutAReader(t *testing.T) {
 	var absent *gate.Gates
 	absent.Chapter("first")
 	require.NoError(t, absent.Ask(t.Context()))
-	absent.Answer("1")
 	absent.Reveal()
 	gates := gate.New(t.Context(), nil)
 	gates.Guide(stuck.Question())

@@ -2,10 +2,8 @@ package demo
 
 import (
 	"context"
-	"strings"
 
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/observe/trace"
 )
 
 var deletion = Scene{
@@ -179,7 +177,7 @@ var slowHandler = Scene{
 // quickOneIsDone waits until the quick handler has processed so many events of each configmap.
 func quickOneIsDone(events int) step {
 	return await(func(s *story.State) bool {
-		h := handler(s, QuickHandler)
+		h := s.HandlerOf("configmaps", QuickHandler)
 		return h.Pending == 0 && h.Handled+h.Merged >= uint64(events*s.TypeNamed("configmaps").Most)
 	})
 }
@@ -187,16 +185,6 @@ func quickOneIsDone(events int) step {
 // tellPending tells how many events wait for each handler of the configmaps.
 func tellPending(format string) step {
 	return update(func(s *story.State) {
-		s.Tell(story.Handler, format, handler(s, SlowHandler).Pending, handler(s, QuickHandler).Pending)
+		s.Tell(story.Handler, format, s.HandlerOf("configmaps", SlowHandler).Pending, s.HandlerOf("configmaps", QuickHandler).Pending)
 	})
-}
-
-// handler returns a handler of the configmaps.
-func handler(s *story.State, name string) (found trace.HandlerState) {
-	for key, h := range informerOf(s.Run).Handlers {
-		if strings.HasPrefix(key, name) {
-			found = *h
-		}
-	}
-	return found
 }

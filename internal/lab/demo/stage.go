@@ -182,10 +182,7 @@ const Workers = 10
 
 // startController wires the namespace controller as in "orrery run", with hooks on every gear.
 func (s *Stage) startController(ctx context.Context) error {
-	retried := func(info restclient.RequestInfo, wait time.Duration, err error) {
-		s.Tell(story.Deleter, "%s %s is retried in %v: %v", info.Method, info.Path, wait, err)
-	}
-	client, err := s.newClient(story.Controller, s.Server, &restclient.Trace{Retry: retried})
+	client, err := s.newClient(story.Controller, s.Server, nil)
 	if err != nil {
 		return err
 	}
@@ -266,7 +263,7 @@ const slowness = 100 * time.Millisecond
 // addSlowHandler adds a slow handler to the informer of the configmaps, beside the spectator's.
 // Bars show how many events wait for each of the two. It ends with the stage.
 func addSlowHandler(on *Stage, _ context.Context) error {
-	on.Teller.Update(func(state *story.State) { state.Backlog = "configmaps" })
+	on.Teller.Update(func(state *story.State) { state.Backlog = []string{SlowHandler, QuickHandler} })
 	pause := func() { _ = wait.Sleep(on.working, slowness) }
 	slow := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(*api.PartialObjectMetadata, bool) { pause() },

@@ -25,11 +25,11 @@ type Question struct {
 func (g *Gates) Guide(question Question) {
 	if len(question.Choices) > 0 {
 		g.question, g.chosen = question, make(chan struct{})
+		g.open.Store(true)
 	}
 }
 
-// Guided reports whether there is a reader to lead. Without one, Chapter, Ask, Answer and Reveal do
-// nothing.
+// Guided reports whether there is a reader to lead. Without one, Chapter, Ask and Reveal do nothing.
 func (g *Gates) Guided() bool { return g != nil && g.chosen != nil }
 
 // Chapter begins a chapter of the scene's story.
@@ -54,29 +54,6 @@ func (g *Gates) Ask(ctx context.Context) error {
 	}
 }
 
-// Answer records the reader's choice; Ask returns. Only the first call has an effect.
-func (g *Gates) Answer(choice string) {
-	if g.Guided() {
-		g.once.Do(func() {
-			g.recorder.Input("answer", choice)
-			close(g.chosen)
-		})
-	}
-}
-
-// answered reports whether no question is open.
-func (g *Gates) answered() bool {
-	if !g.Guided() {
-		return true
-	}
-	select {
-	case <-g.chosen:
-		return true
-	default:
-		return false
-	}
-}
-
 // Reveal records the answer.
 func (g *Gates) Reveal() {
 	if g.Guided() {
@@ -90,10 +67,13 @@ var _ view.Control = (*Gates)(nil)
 // question is about what they hold.
 func (g *Gates) Do(c view.Command) error {
 	if c.Do == "answer" {
-		g.Answer(c.Choice)
+		if g.open.CompareAndSwap(true, false) { // the first answer counts
+			g.recorder.Input("answer", c.Choice)
+			close(g.chosen)
+		}
 		return nil
 	}
-	if !g.answered() {
+	if g.open.Load() {
 		return errors.New("the gates are the scene's until its question is answered")
 	}
 	id := ID(c.Gate)

@@ -5,6 +5,7 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/informer"
+	"orrery/informer/reflector"
 	"orrery/queue"
 )
 
@@ -81,7 +82,7 @@ func (p *popHolder[T]) Close() {
 
 // Bookmark passes the position on, see reflector.Bookmarker.
 func (p *popHolder[T]) Bookmark(resourceVersion string) {
-	if q, ok := p.Queue.(interface{ Bookmark(resourceVersion string) }); ok {
+	if q, ok := p.Queue.(reflector.Bookmarker); ok {
 		q.Bookmark(resourceVersion)
 		p.signal()
 	}

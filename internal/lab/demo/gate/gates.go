@@ -30,6 +30,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"orrery/internal/observe/trace"
 )
@@ -80,7 +81,7 @@ type Gates struct {
 	recorder *trace.Recorder
 	question Question      // of the scene
 	chosen   chan struct{} // closed when the reader has chosen an answer; nil: the scene asks nothing
-	once     sync.Once
+	open     atomic.Bool   // the question has no answer yet
 
 	mu      sync.Mutex // a leaf, but for the recorder's
 	gates   map[ID]*gate
@@ -228,7 +229,7 @@ func (g *Gates) Step(id ID) {
 
 // Release opens every gate, unless a question is open: until the answer the gates are the scene's.
 func (g *Gates) Release() {
-	if !g.answered() {
+	if g != nil && g.open.Load() {
 		return
 	}
 	g.change(func() {

@@ -32,10 +32,10 @@ type Gears struct {
 	Requests int
 }
 
-// sum counts what the run has done.
+// sum counts what the run has done, and sets the bars.
 func (s *State) sum() {
 	g := Gears{Workers: s.Gears.Workers, Requests: int(s.Run.Requests.Done)}
-	for _, i := range s.Run.Informers {
+	for name, i := range s.Run.Informers {
 		r, f := i.Reflector, i.FIFO
 		g.Lists += int(r.Lists)
 		g.Expired += int(r.Expired)
@@ -52,6 +52,10 @@ func (s *State) sum() {
 		for _, h := range i.Handlers {
 			g.Calls += int(h.Handled)
 		}
+		s.Count(name, int(i.Store.Total))
+	}
+	for _, name := range s.Backlog {
+		s.Line(name+" waits", int(s.HandlerOf("configmaps", name).Pending))
 	}
 	if q := s.Run.Queues[NamespaceQueue]; q != nil {
 		g.Adds, g.Retries, g.Passes = int(q.Added), int(q.Retried), int(q.Got)
@@ -101,11 +105,10 @@ func (t *Teller) tellEvent(e *trace.Event, run *trace.State) {
 	}
 }
 
-// drawEvent draws an event of the recording, whose state is the one after it.
+// drawEvent takes an event of the recording, whose state is the one after it.
 func (t *Teller) drawEvent(e *trace.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.state.draw(e)
 	t.state.enterPass(e)
 	t.noticeLocked()
 }
@@ -132,18 +135,14 @@ func (t *Teller) firstLocked(e *trace.Event) bool {
 
 var delays = []string{"delayed", "delayEnded", "retried", "forgotten"}
 
-// draw changes the bars that an event is about.
-func (s *State) draw(e *trace.Event) {
-	i := s.Run.Informers[e.In]
-	if i == nil {
-		return
+// HandlerOf returns a handler of an informer; its name in a recording has a number behind a "#".
+func (s *State) HandlerOf(informer, name string) (found trace.HandlerState) {
+	if i := s.Run.Informers[informer]; i != nil {
+		for key, h := range i.Handlers {
+			if strings.HasPrefix(key, name) {
+				found = *h
+			}
+		}
 	}
-	s.Count(e.In, int(i.Store.Total))
-	if e.In != s.Backlog || e.Handler == "" {
-		return
-	}
-	if h := i.Handlers[e.Handler]; h != nil {
-		name, _, _ := strings.Cut(e.Handler, "#")
-		s.Line(name+" waits", int(h.Pending))
-	}
+	return found
 }

@@ -153,21 +153,20 @@ func (s *State) namespaceText() string {
 	return n.Name + ": " + n.Phase
 }
 
-// parts returns rows for the gears that a scene on a bare stage follows.
-func (s *State) parts() (rows []Row) {
-	if len(s.Follow) == 0 || strings.HasPrefix(s.Follow[0], "restclient") {
+// parts returns rows for the gear that a scene on a bare stage follows first.
+func (s *State) parts() []Row {
+	if len(s.Follow) == 0 {
 		return nil
 	}
-	if !strings.HasPrefix(s.Follow[0], "queue") {
-		for _, name := range slices.Sorted(maps.Keys(s.Run.Informers)) {
-			rows = append(rows, s.informerRows(s.Run.Informers[name])...)
-		}
-		return rows
+	gear, _, _ := strings.Cut(s.Follow[0], ".")
+	informer, queue := s.Run.Informers["configmaps"], s.Run.Queues["configmaps"]
+	switch {
+	case gear == "queue" && queue != nil:
+		return s.queueRows(queue)
+	case (gear == "deltafifo" || gear == "informer") && informer != nil:
+		return s.informerRows(informer)
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Run.Queues)) {
-		rows = append(rows, s.queueRows(s.Run.Queues[name])...)
-	}
-	return rows
+	return nil
 }
 
 // informerRows draw a queue of deltas, a letter for each, and what is behind it.

@@ -159,35 +159,25 @@ func (s *State) follows(name string) bool {
 	return slices.Contains(s.Follow, gear) || slices.Contains(s.Follow, name)
 }
 
-// Why the namespace waits for its next pass, in at most two lines of a small terminal.
-const (
-	gracePeriod = "until the first pass: another API server may not know of the deletion " +
-		"yet, and still admit objects"
-	contentRemains = "until the next pass: the remaining content needs time, and more " +
-		"requests would not speed it up"
-	backingOff = "until the next retry: each failure doubles the delay, so that a " +
-		"broken server is not overloaded"
-)
-
-// enterPass says what an event begins; s is the state after it.
+// enterPass says what an event begins, and why the namespace waits for its next pass, in at most two
+// lines of a small terminal; s is the state after it.
 func (s *State) enterPass(e *trace.Event) {
 	n, q := s.Run.Namespaces[s.Namespace.Name], s.Run.Queues[NamespaceQueue]
 	if n == nil || q == nil || e.Key != s.Namespace.Name {
 		return
 	}
-	waits := contentRemains
+	now := "pass %d: pods first, then everything else, and then the namespace, if it is empty"
+	waits := "until the next pass: the remaining content needs time, and more requests would not speed it up"
 	switch {
 	case n.Failures > 0:
-		waits = backingOff
+		now = "pass %d: the controller retries"
+		waits = "until the next retry: each failure doubles the delay, so that a broken server is not overloaded"
 	case n.Passes == 0:
-		waits = gracePeriod
+		waits = "until the first pass: another API server may not know of the deletion yet, and still admit objects"
 	}
 	delay := q.Delayed[e.Key]
 	switch {
-	case e.Name == "nsctl.passStarted" && n.Failures > 0:
-		s.Enter(s.Say("pass %d: the controller retries", s.pass()), 0)
 	case e.Name == "nsctl.passStarted":
-		const now = "pass %d: pods first, then everything else, and then the namespace, if it is empty"
 		s.Enter(s.Say(now, s.pass()), 0)
 	case e.In != "" && e.In != NamespaceQueue || n.Running || delay.Micros == 0:
 	case e.Name == "queue.delayed", e.Name == "nsctl.passDone":
@@ -284,16 +274,11 @@ func Deltas(letters string) string {
 	return strings.Join(all, ", ")
 }
 
-// Short formats d with two or three significant digits.
+// Short formats d with two significant digits, or to 100µs.
 func Short(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	case d >= 10*time.Millisecond:
-		return d.Round(time.Millisecond).String()
-	default:
-		return d.Round(100 * time.Microsecond).String()
+	round := 100 * time.Microsecond
+	for d >= 100*round {
+		round *= 10
 	}
+	return d.Round(round).String()
 }

@@ -55,8 +55,8 @@ type State struct {
 	// Reported are the informers whose lists and watches are told, beside that of the namespaces. A
 	// scene on single gears tells those of all.
 	Reported []string
-	// Backlog is the informer whose handlers have a bar each.
-	Backlog string
+	// Backlog are the handlers of the configmaps that have a bar each.
+	Backlog []string
 	// Run is what the gears have recorded; nil in a copy.
 	Run *trace.State
 	// recorded is the time from the beginning of the recording to that of the story.

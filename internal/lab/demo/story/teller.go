@@ -16,8 +16,7 @@ type Teller struct {
 
 	mu      sync.Mutex    // it is locked after the recorder's
 	state   State         // guarded by mu
-	changed chan struct{} // guarded by mu; closed and replaced by each change while Await waits
-	awaited bool          // guarded by mu
+	changed chan struct{} // guarded by mu; closed and replaced by each change
 
 	recorder atomic.Pointer[trace.Recorder] // of the gears; nil: there is none
 	told     map[string]bool                // guarded by mu; the events of keys that were told
@@ -121,7 +120,6 @@ func (t *Teller) Await(ctx context.Context, holds func(*State) bool) error {
 		t.locked(func(s *State) {
 			s.sum()
 			held, changed = holds(s), t.changed
-			t.awaited = !held || t.awaited
 		})
 		if held {
 			return nil
@@ -136,8 +134,6 @@ func (t *Teller) Await(ctx context.Context, holds func(*State) bool) error {
 
 // noticeLocked wakes the callers of Await.
 func (t *Teller) noticeLocked() {
-	if t.awaited {
-		close(t.changed)
-		t.changed, t.awaited = make(chan struct{}), false
-	}
+	close(t.changed)
+	t.changed = make(chan struct{})
 }
