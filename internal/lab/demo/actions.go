@@ -12,14 +12,9 @@ import (
 	"orrery/wait"
 )
 
-// Tell adds a beat.
-func (s *Stage) Tell(who story.Who, format string, args ...any) {
-	s.Teller.Tell(who, format, args...)
-}
-
 // Enter shows what is happening from now on; see [story.State.Enter].
 func (s *Stage) Enter(now string) {
-	s.Teller.Update(func(state *story.State) { state.Enter(now, 0) })
+	s.Update(func(state *story.State) { state.Enter(now, 0) })
 }
 
 // objectsOf returns the script's client for a resource.
@@ -73,7 +68,7 @@ func (s *Stage) Fill(ctx context.Context) error {
 	}
 	s.Tell(story.You, "%d object[s] of %d types are in it: %s", made, len(content), strings.Join(inventory, ", "))
 	s.Enter("the namespace is full and is about to be deleted")
-	return s.Teller.Await(ctx, func(state *story.State) bool {
+	return s.Await(ctx, func(state *story.State) bool {
 		return state.Total().Most >= all && state.Namespace.Phase != ""
 	})
 }

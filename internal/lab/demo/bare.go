@@ -32,7 +32,7 @@ func (s *Stage) ConfigMaps(client *restclient.Client) *restclient.Resource[*api.
 func (s *Stage) NewClient(trace *restclient.Trace) (*restclient.Client, error) {
 	server := s.Server
 	server.WrapTransport = func(next http.RoundTripper) http.RoundTripper { return gateway{next, &s.answer} }
-	return s.newClient(story.Spectators, server, trace)
+	return s.newClient(spectatorsUser, server, trace)
 }
 
 // newConfigMaps makes the scene's informer of configmaps with the stage's gears.
@@ -107,7 +107,7 @@ type Plain struct {
 func (s *Stage) startPlain(ctx context.Context, config Plain) error {
 	once := s.Server
 	once.MaxRetries = -1
-	client, err := s.newClient(story.Spectators, once, nil)
+	client, err := s.newClient(spectatorsUser, once, nil)
 	if err != nil {
 		return err
 	}

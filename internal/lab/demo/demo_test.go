@@ -165,6 +165,7 @@ func TestBrokenOff(t *testing.T) {
 func TestPanicGivesTheTerminalBack(t *testing.T) {
 	var out bytes.Buffer
 	s := newStage(Config{Out: &out, Size: screenSize}, deletion)
+	defer s.Close()
 	restoreLog := wait.PanicHandlers.Replace()
 	defer restoreLog()
 	stop := s.draw(story.NewPrinter(io.Discard, 80, false))

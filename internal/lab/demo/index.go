@@ -83,7 +83,7 @@ func (s *nodeIndex) write(now string, happens func() error) step {
 			return err
 		}
 		rows, _ := s.look()
-		on.Teller.Update(func(state *story.State) {
+		on.Update(func(state *story.State) {
 			var sets []string
 			for _, row := range rows {
 				state.Show(row.Name, "%s", row.Text)

@@ -158,7 +158,7 @@ func playSlowConsumer(on *Stage, ctx context.Context) error {
 		awaitRun("a second list", func(s *trace.State) bool { return informerOf(s).Reflector.Lists >= 2 }),
 		ask,
 		chapter("pop", "G2 lets one Pop through after the other"),
-		do(func(on *Stage) { begin = len(on.Teller.State().Beats) }),
+		do(func(on *Stage) { begin = len(on.State().Beats) }),
 		script(pops...),
 		openGate(gate.G2),
 		awaitRun("an empty queue", atRest),
@@ -234,7 +234,7 @@ func stepThrough(calls int64) step {
 		defer on.Gates.Open(gate.G4)
 		return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (over bool, _ error) {
 			on.Gates.Step(gate.G4)
-			on.Teller.Update(func(s *story.State) { over = handled(s.Run) >= calls })
+			on.Update(func(s *story.State) { over = handled(s.Run) >= calls })
 			return over, nil
 		})
 	}

@@ -85,7 +85,7 @@ func (s *Stage) StartMachines(context.Context) error {
 				s.Tell(story.Operator, "%s is %s; its finalizers are %v", vm.Name, vm.Status.Phase, vm.Finalizers)
 			},
 			Event: func(vm *vms.VirtualMachine, _ api.EventType, reason, message string) {
-				s.Teller.Update(func(state *story.State) {
+				s.Update(func(state *story.State) {
 					state.Line(serversLine, len(s.machines.driver.Names()))
 					state.Tell(story.Operator, "%s: %s, %s; its finalizers are %v",
 						vm.Name, reason, message, vm.Finalizers)

@@ -28,7 +28,7 @@ var finalizer = Scene{
 			chapter("fill", ""),
 			toFinalizers(ask, chapter("deleted", "")),
 			await(reported("NamespaceFinalizersRemaining")),
-			do(func(on *Stage) { passes = on.Teller.State().Gears.Passes }),
+			do(func(on *Stage) { passes = on.State().Gears.Passes }),
 			(*Stage).ShowWhy,
 			await(idle),
 			reveal,

@@ -111,7 +111,7 @@ func (r *refused) request(what string, send step) step {
 		case api.IsInternalError(err):
 			decision = later
 		}
-		on.Teller.Update(func(s *story.State) { r.decide(s, what, before, decision) })
+		on.Update(func(s *story.State) { r.decide(s, what, before, decision) })
 		if err := wait.Sleep(ctx, look); err != nil || decision != later {
 			return err
 		}
@@ -142,7 +142,7 @@ func (r *refused) watch(what, message string, asked time.Duration, code int, con
 		on.Enter("the watch breaks, and a gateway answers the next one: will the reflector list again?")
 		on.Tell(story.Demo, "a gateway answers the next watch itself: HTTP %d, with the message %q", code, message)
 		before, begin, lists := answered(on), 0, uint64(0)
-		on.Teller.Update(func(s *story.State) { begin, lists = len(s.Beats), informerOf(s.Run).Reflector.Lists })
+		on.Update(func(s *story.State) { begin, lists = len(s.Beats), informerOf(s.Run).Reflector.Lists })
 		on.AnswerNextWatch(code, contentType, body)
 		return script(
 			fault("cut-watches"),
@@ -183,7 +183,7 @@ func playTwoWaysOf410(on *Stage, ctx context.Context) error {
 	cut := script(do(func(on *Stage) { before = answered(on) }), fault("cut-watches"))
 	frame := func(_ restclient.RequestInfo, event api.WatchEventType, bytes int) {
 		if event == api.WatchError {
-			on.Teller.Update(func(s *story.State) {
+			on.Update(func(s *story.State) {
 				failed = string(event)
 				s.Tell(story.Server, "an event in the stream: %s, %d bytes", event, bytes)
 			})

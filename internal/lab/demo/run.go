@@ -116,12 +116,12 @@ func Recorded(ctx context.Context, recorder *trace.Recorder, reason string) (run
 // that a fault can affect one of them.
 func (s *Stage) newServer() (*apiserver.Server, error) {
 	tokens := map[string]apiserver.User{}
-	s.Credentials = map[story.Client]restclient.Credentials{}
-	for who, user := range users {
-		token := string(who) + "-" + rand.Text()
+	s.Credentials = map[string]restclient.Credentials{}
+	for _, user := range []string{controllerUser, spectatorsUser, scriptUser} {
+		token := rand.Text()
 		tokens[token] = apiserver.User{Name: user, Groups: []string{apiserver.GroupMasters}}
 		var err error
-		if s.Credentials[who], err = credentials.NewToken(token); err != nil {
+		if s.Credentials[user], err = credentials.NewToken(token); err != nil {
 			return nil, err
 		}
 	}
@@ -149,10 +149,10 @@ func (s *Stage) run(ctx context.Context) error {
 	stopDrawing()
 	if s.live() { // print the beats, since the live picture has gone
 		printer = story.NewPrinter(s.Out, s.width(), s.Color) // the terminal may have been resized
-		printer.Lines(story.Opening(s.Teller.State(), s.width()))
-		printer.Draw(s.Teller.State())
+		printer.Lines(story.Opening(s.State(), s.width()))
+		printer.Draw(s.State())
 	}
-	state := s.Teller.State()
+	state := s.State()
 	if ctx.Err() != nil {
 		printer.Lines(story.Sentence(state.Say(stopped), s.width()))
 		return nil
@@ -173,7 +173,7 @@ const stopped = "Stopped in the middle of the scene. All that it started has shu
 // draw starts to show the story, on the whole terminal or with the printer, until stop is called.
 func (s *Stage) draw(printer *story.Printer) (stop func()) {
 	if !s.live() {
-		printer.Lines(story.Opening(s.Teller.State(), s.width()))
+		printer.Lines(story.Opening(s.State(), s.width()))
 		return story.Run(printer.Draw, s.Teller)
 	}
 	screen := story.NewScreen(s.Out, s.Size, s.Color)

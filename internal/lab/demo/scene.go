@@ -46,6 +46,7 @@ import (
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
 	"orrery/internal/words"
 	"orrery/wait"
 )
@@ -71,9 +72,9 @@ var written = sync.OnceValue(func() map[string]story.Words { return decoded[map[
 // Words returns the words of the scene.
 func (s Scene) Words() story.Words { return written()[s.Name] }
 
-// Story returns the empty story of the scene, in a language.
-func (s Scene) Story(lang words.Lang) *story.Teller {
-	teller := story.New(s.Name, s.Words())
+// story returns the empty story of the scene, in a language.
+func (s Scene) story(lang words.Lang, recorder *trace.Recorder) *story.Teller {
+	teller := story.New(recorder, s.Name, s.Words())
 	teller.Update(func(state *story.State) {
 		state.Lang, state.Alone, state.Gears.Workers = lang, s.Options.Bare, s.workers
 		state.Follow, state.Reported = s.Options.Follow, s.Options.Reported
@@ -113,7 +114,7 @@ func (s Scene) Play(ctx context.Context, on *Stage) error {
 	if s.Options.Bare {
 		end = "the end"
 	}
-	on.Teller.Update(func(state *story.State) { state.End(end) })
+	on.Update(func(state *story.State) { state.End(end) })
 	return wait.Sleep(ctx, curtain)
 }
 

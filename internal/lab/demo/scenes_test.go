@@ -47,14 +47,14 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 		defer others.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		s := inBubble(t, name, Config{Out: io.Discard, Objects: 60, Gears: r.set})
+		scene, err := Named(name)
+		require.NoError(t, err)
+		recorder, err := trace.Start(trace.Config{File: r.file, Header: trace.Header{
+			Run: "lab demo", Mode: "lab", Clock: "virtual", Scene: name, Gears: r.set.String(), Workers: scene.Workers(),
+		}})
+		require.NoError(t, err)
+		s := inBubble(t, name, Config{Out: io.Discard, Objects: 60, Gears: r.set, Recorder: recorder})
 		if r.reader != nil {
-			var err error
-			s.Recorder, err = trace.Start(trace.Config{File: r.file, Header: trace.Header{
-				Run: "lab demo", Mode: "lab", Clock: "virtual", Scene: name, Gears: r.set.String(),
-				Workers: s.scene.Workers(),
-			}})
-			require.NoError(t, err)
 			s.Gates = gate.New(ctx, s.Recorder)
 			if !r.silent {
 				s.Gates.Guide(s.scene.Question())
@@ -65,7 +65,7 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 		if r.intruder != nil {
 			others.Go(func() { assert.NoError(t, r.intruder(ctx, s)) })
 		}
-		err := s.run(ctx)
+		err = s.run(ctx)
 		state := s.Teller.State()
 		defer func() {
 			if t.Failed() {

@@ -37,7 +37,7 @@ func do(f func(on *Stage)) step {
 }
 
 // update is a step that changes the story.
-func update(change func(*story.State)) step { return do(func(on *Stage) { on.Teller.Update(change) }) }
+func update(change func(*story.State)) step { return do(func(on *Stage) { on.Update(change) }) }
 
 // pause gives the reader time to look.
 func pause(d time.Duration) step {
@@ -84,7 +84,7 @@ func reveal(on *Stage, _ context.Context) error {
 // figures must be those that the scene is there to show; prove shows them.
 func conclude(prove func(on *Stage, s *story.State) error) step {
 	return func(on *Stage, _ context.Context) (err error) {
-		on.Teller.Update(func(s *story.State) { err = prove(on, s) })
+		on.Update(func(s *story.State) { err = prove(on, s) })
 		if on.Gates.Guided() {
 			on.Gates.Reveal()
 			return nil
@@ -95,7 +95,7 @@ func conclude(prove func(on *Stage, s *story.State) error) step {
 
 // await returns when the condition holds.
 func await(holds func(*story.State) bool) step {
-	return func(on *Stage, ctx context.Context) error { return on.Teller.Await(ctx, holds) }
+	return func(on *Stage, ctx context.Context) error { return on.Await(ctx, holds) }
 }
 
 // awaitRun returns when the recorded run has reached a state. what names it.
@@ -108,12 +108,12 @@ func awaitRun(what string, holds func(*trace.State) bool) step {
 func soon(what string, holds func(*story.State) bool) step {
 	return func(on *Stage, ctx context.Context) error {
 		if on.held {
-			return on.Teller.Await(ctx, holds)
+			return on.Await(ctx, holds)
 		}
 		const limit = 20 * time.Second
 		limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s: did not happen within %v", what, limit))
 		defer cancel()
-		if on.Teller.Await(limited, holds) != nil {
+		if on.Await(limited, holds) != nil {
 			return context.Cause(limited)
 		}
 		return nil
@@ -156,7 +156,7 @@ func reported(condition string) func(*story.State) bool {
 
 // emptied waits until only objects with a finalizer are left.
 func emptied(on *Stage, ctx context.Context) error {
-	return on.Teller.Await(ctx, func(state *story.State) bool {
+	return on.Await(ctx, func(state *story.State) bool {
 		left := state.TypeNamed("crontabs").Left
 		return state.Total().Left == left && left <= min(finalizers, on.numbers[theCronTabs])
 	})
@@ -200,7 +200,7 @@ func blind(changes step, then ...step) step {
 
 // answered returns how many requests of the recorded clients have been answered.
 func answered(on *Stage) (n uint64) {
-	on.Teller.Update(func(s *story.State) { n = s.Run.Requests.Done })
+	on.Update(func(s *story.State) { n = s.Run.Requests.Done })
 	return n
 }
 

@@ -28,13 +28,13 @@ import (
 type Stage struct {
 	// Immutable once the stage is open.
 	Config
-	Teller *story.Teller
-	scene  Scene
-	keep   func(context.Context) error // nil: the end is the end
+	*story.Teller
+	scene Scene
+	keep  func(context.Context) error // nil: the end is the end
 
 	Server      restclient.Config
-	Credentials map[story.Client]restclient.Credentials
-	Faults      *faults.Set // of the server
+	Credentials map[string]restclient.Credentials // by the name of the user
+	Faults      *faults.Set                       // of the server
 
 	script     *restclient.Client
 	controller *restclient.Client
@@ -71,18 +71,16 @@ const Namespace = "shop"
 const (
 	controllerUser = "system:serviceaccount:kube-system:namespace-controller"
 	spectatorsUser = "spectators"
+	scriptUser     = "script"
 )
-
-var users = map[story.Client]string{
-	story.Controller: controllerUser, story.Spectators: spectatorsUser, story.Script: "script",
-}
 
 func newStage(config Config, scene Scene) *Stage {
 	config.Objects = cmp.Or(config.Objects, DefaultObjects)
-	s := &Stage{
-		Config: config, Teller: scene.Story(config.Lang), scene: scene,
-		numbers: numbers(config.Objects),
+	if config.Recorder == nil {
+		config.Recorder, _ = trace.Start(trace.Config{}) // only a file can fail
 	}
+	teller := scene.story(config.Lang, config.Recorder)
+	s := &Stage{Config: config, Teller: teller, scene: scene, numbers: numbers(config.Objects)}
 	s.informing, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -96,13 +94,7 @@ func (s *Stage) open(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	if s.Recorder == nil {
-		if s.Recorder, err = trace.Start(trace.Config{}); err != nil {
-			return err
-		}
-	}
-	s.Teller.Follow(s.Recorder)
-	if s.script, err = s.newClient(story.Script, s.Server, nil); err != nil {
+	if s.script, err = s.newClient(scriptUser, s.Server, nil); err != nil {
 		return err
 	}
 	if options.Bare {
@@ -111,7 +103,7 @@ func (s *Stage) open(ctx context.Context) error {
 		}
 		return nil
 	}
-	s.Teller.Update(func(state *story.State) {
+	s.Update(func(state *story.State) {
 		state.Namespace.Name = Namespace
 		for _, k := range content {
 			state.Types = append(state.Types, story.Type{Name: k.Resource})
@@ -131,14 +123,14 @@ func (s *Stage) open(ctx context.Context) error {
 // newClient returns a client of a server, with a trace or nil. The requests of all but the script
 // are recorded, too. The client ends with the stage.
 func (s *Stage) newClient(
-	who story.Client, server restclient.Config, trace *restclient.Trace,
+	user string, server restclient.Config, trace *restclient.Trace,
 ) (*restclient.Client, error) {
-	server.Credentials = s.Credentials[who]
+	server.Credentials = s.Credentials[user]
 	server.QPS = -1
 	server.Codec = s.Gears.Codec()
-	server.UserAgent = "orrery-demo/" + string(who)
+	server.UserAgent = "orrery-demo"
 	server.Trace = trace
-	if who != story.Script { // the script is outside of the recorded process
+	if user != scriptUser { // the script is outside of the recorded process
 		server.Trace = restclient.JoinTraces(trace, s.Recorder.Requests())
 	}
 	client, err := restclient.New(server)
@@ -151,7 +143,7 @@ func (s *Stage) newClient(
 // startSpectators starts a metadata-only informer for each type of the content, and waits for their
 // first lists.
 func (s *Stage) startSpectators(ctx context.Context) error {
-	client, err := s.newClient(story.Spectators, s.Server, nil)
+	client, err := s.newClient(spectatorsUser, s.Server, nil)
 	if err != nil {
 		return err
 	}
@@ -182,7 +174,7 @@ const Workers = 10
 
 // startController wires the namespace controller as in "orrery run", with hooks on every gear.
 func (s *Stage) startController(ctx context.Context) error {
-	client, err := s.newClient(story.Controller, s.Server, nil)
+	client, err := s.newClient(controllerUser, s.Server, nil)
 	if err != nil {
 		return err
 	}
@@ -209,7 +201,7 @@ func (s *Stage) startController(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.Teller.Update(func(state *story.State) { state.Gears.Workers = Workers })
+	s.Update(func(state *story.State) { state.Gears.Workers = Workers })
 	s.informers.Go(func() { _ = namespaceInformer.Run(s.informing) })
 	s.controllers.Go(func() { controller.Run(s.working) })
 	if err := informer.WaitForSync(ctx, namespaceInformer); err != nil {
@@ -263,7 +255,7 @@ const slowness = 100 * time.Millisecond
 // addSlowHandler adds a slow handler to the informer of the configmaps, beside the spectator's.
 // Bars show how many events wait for each of the two. It ends with the stage.
 func addSlowHandler(on *Stage, _ context.Context) error {
-	on.Teller.Update(func(state *story.State) { state.Backlog = []string{SlowHandler, QuickHandler} })
+	on.Update(func(state *story.State) { state.Backlog = []string{SlowHandler, QuickHandler} })
 	pause := func() { _ = wait.Sleep(on.working, slowness) }
 	slow := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(*api.PartialObjectMetadata, bool) { pause() },

@@ -50,7 +50,7 @@ func playTwoQueues(on *Stage, ctx context.Context) error {
 		return func(on *Stage, _ context.Context) (err error) {
 			for _, c := range both {
 				err = cmp.Or(err, do(c, on))
-				on.Teller.Update(c.show)
+				on.Update(c.show)
 			}
 			return err
 		}

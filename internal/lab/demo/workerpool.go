@@ -49,7 +49,7 @@ func playPeriods(on *Stage, ctx context.Context) error {
 			took = longRun
 		}
 		if number > 1 {
-			on.Teller.Update(line.tellStart)
+			on.Update(line.tellStart)
 		}
 		_ = wait.Sleep(running, took)
 	}
@@ -59,7 +59,7 @@ func playPeriods(on *Stage, ctx context.Context) error {
 	}, "sliding", "not sliding", "with jitter")
 	loops.Wait()
 	err := ctx.Err()
-	on.Teller.Update(func(s *story.State) {
+	on.Update(func(s *story.State) {
 		for i, line := range lines {
 			err = cmp.Or(err, line.measure(s, i != 1))
 		}

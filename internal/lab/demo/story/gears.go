@@ -91,15 +91,13 @@ func (s *State) namespace() Namespace {
 
 // tellEvent tells an event of the recording; run is the state before it.
 func (t *Teller) tellEvent(e *trace.Event, run *trace.State) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	s := &t.state
 	s.Run = run
 	s.Elapsed = min(time.Since(t.began), s.since(e.Time)) // it may be told late
 	if n := len(s.Beats); n > 0 {
 		s.Elapsed = max(s.Elapsed, s.Beats[n-1].At)
 	}
-	if who, text := s.sentence(e); text != "" && t.firstLocked(e) {
+	if who, text := s.sentence(e); text != "" && t.first(e) {
 		s.Tell(who, "%s", text)
 		s.Beats[len(s.Beats)-1].Event = *e
 	}
@@ -107,15 +105,13 @@ func (t *Teller) tellEvent(e *trace.Event, run *trace.State) {
 
 // drawEvent takes an event of the recording, whose state is the one after it.
 func (t *Teller) drawEvent(e *trace.Event) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.state.enterPass(e)
-	t.noticeLocked()
+	t.notice()
 }
 
-// firstLocked reports whether an event is the first of its kind for its key. Others are told each
+// first reports whether an event is the first of its kind for its key. Others are told each
 // time.
-func (t *Teller) firstLocked(e *trace.Event) bool {
+func (t *Teller) first(e *trace.Event) bool {
 	gear, hook, _ := strings.Cut(e.Name, ".")
 	switch {
 	case e.Key == "", gear == "nsctl" && hook != "typeDeleted", gear == "queue" && slices.Contains(delays, hook):

@@ -80,7 +80,7 @@ func TestColorsAreAsked(t *testing.T) {
 func TestPrinter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		teller := story.New("delete", story.Words{})
+		_, teller := newTeller(t)
 		stop := story.Run(story.NewPrinter(&out, 60, false).Draw, teller)
 		teller.Tell(story.You, "kubectl create namespace shop")
 		time.Sleep(time.Second)
@@ -98,7 +98,7 @@ func TestRunDrawsTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		size := story.Size{Width: 60, Height: 10}
-		teller := story.New("delete", story.Words{})
+		_, teller := newTeller(t)
 		screen := story.NewScreen(&out, func() story.Size { return size }, true)
 		stop := story.Run(screen.Draw, teller)
 		time.Sleep(10 * time.Second)

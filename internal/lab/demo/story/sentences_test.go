@@ -18,15 +18,19 @@ import (
 	"orrery/restclient/api"
 )
 
+// newTeller returns a teller and its recorder, which end with the test.
+func newTeller(t *testing.T) (*trace.Recorder, *story.Teller) {
+	recorder, err := trace.Start(trace.Config{})
+	require.NoError(t, err)
+	t.Cleanup(func() { recorder.Stop("over") })
+	return recorder, story.New(recorder, "delete", story.Words{})
+}
+
 // recorded runs a test in a bubble, with the hooks of a namespace controller whose story is told.
 func recorded(t *testing.T, run func(teller *story.Teller, hooks *nsctl.Trace, waits *queue.Trace[string])) {
 	synctest.Test(t, func(t *testing.T) {
-		recorder, err := trace.Start(trace.Config{})
-		require.NoError(t, err)
-		defer recorder.Stop("over")
-		teller := story.New("", story.Words{})
+		recorder, teller := newTeller(t)
 		teller.Update(func(s *story.State) { s.Namespace.Name = "shop" })
-		teller.Follow(recorder)
 		run(teller, recorder.Namespaces(), recorder.Queue(story.NamespaceQueue))
 	})
 }
@@ -113,12 +117,8 @@ func TestTheEarliestDelayCounts(t *testing.T) {
 // A watch that was stopped has not failed. Only the first of two equal events of a key is told.
 func TestWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		recorder, err := trace.Start(trace.Config{})
-		require.NoError(t, err)
-		defer recorder.Stop("over")
-		teller := story.New("", story.Words{})
+		recorder, teller := newTeller(t)
 		teller.Update(func(s *story.State) { s.Namespace.Name = "shop" })
-		teller.Follow(recorder)
 		hooks := recorder.Reflector("namespaces")
 		for range 2 {
 			hooks.Event(reflector.EventInfo{Type: api.WatchModified, Name: "shop", ResourceVersion: "7"})

@@ -121,16 +121,6 @@ type Row struct{ Name, Text string }
 // Left returns how long Now lasts, 0 if that is unknown.
 func (s State) Left() time.Duration { return max(0, s.Until-s.Elapsed) }
 
-// Client is a sender of requests.
-type Client string
-
-// The clients of a demo.
-const (
-	Controller Client = "controller"
-	Spectators Client = "spectators"
-	Script     Client = "you"
-)
-
 func (s State) clone() State {
 	s.Run = nil // it goes on
 	s.Panel = slices.Clone(s.Panel)

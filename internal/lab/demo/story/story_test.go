@@ -2,9 +2,6 @@ package story_test
 
 import (
 	"context"
-	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,14 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/observe/trace"
 	"orrery/nsctl"
 	"orrery/queue"
 )
 
 func TestEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		teller := story.New("", story.Words{})
+		_, teller := newTeller(t)
 		teller.Update(func(s *story.State) { s.Enter("it goes on", 5*time.Second) })
 		time.Sleep(2 * time.Second)
 		state := teller.State()
@@ -36,7 +32,7 @@ func TestEnter(t *testing.T) {
 
 // A copy of the state does not change.
 func TestStatesAreCopies(t *testing.T) {
-	teller := story.New("", story.Words{})
+	_, teller := newTeller(t)
 	change := func(s *story.State) {
 		s.Types = append(s.Types, story.Type{Name: "pods", Left: 1})
 		s.Lines = append(s.Lines, story.Type{Name: "waits", Left: 1})
@@ -53,7 +49,7 @@ func TestStatesAreCopies(t *testing.T) {
 
 func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		teller := story.New("", story.Words{})
+		_, teller := newTeller(t)
 		beats := func(n int) func(*story.State) bool {
 			return func(s *story.State) bool { return len(s.Beats) >= n }
 		}
@@ -85,43 +81,6 @@ func TestAnEventWakesAwait(t *testing.T) {
 		added := func(s *story.State) bool { return s.Gears.Adds == 1 }
 		assert.NoError(t, teller.Await(ctx, added), "nothing but the recorder tells of it")
 	})
-}
-
-// The state may be read while the teller begins to follow a recorder that has events already.
-func TestTheStateIsReadWhileTheTellerFollows(t *testing.T) {
-	for range 20 {
-		recorder, err := trace.Start(trace.Config{})
-		require.NoError(t, err)
-		teller := story.New("", story.Words{})
-		waits := recorder.Queue(story.NamespaceQueue)
-		var followed atomic.Bool
-		var running sync.WaitGroup
-		begun := make(chan struct{})
-		running.Go(func() {
-			for n := uint64(1); !followed.Load(); n++ {
-				if n == 10 {
-					close(begun)
-				}
-				waits.Added(queue.Event[string]{Key: strconv.FormatUint(n, 10), Seq: n})
-				recorder.Flush()
-			}
-		})
-		for range 4 {
-			running.Go(func() {
-				for !followed.Load() {
-					teller.State()
-				}
-			})
-		}
-		<-begun
-		teller.Follow(recorder)
-		for range 5 {
-			assert.GreaterOrEqual(t, teller.State().Gears.Adds, 9, "the state is that of the recording")
-		}
-		followed.Store(true)
-		running.Wait()
-		recorder.Stop("over")
-	}
 }
 
 func TestBar(t *testing.T) {

@@ -2,57 +2,35 @@ package story
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
 )
 
-// Teller collects a story. The zero value is not usable; use [New].
+// Teller collects a story. [New] makes one.
 type Teller struct {
-	began time.Time // immutable
+	recorder *trace.Recorder // of the gears
+	began    time.Time
 
-	mu      sync.Mutex    // it is locked after the recorder's
-	state   State         // guarded by mu
-	changed chan struct{} // guarded by mu; closed and replaced by each change
-
-	recorder atomic.Pointer[trace.Recorder] // of the gears; nil: there is none
-	told     map[string]bool                // guarded by mu; the events of keys that were told
+	// Guarded by the recorder's lock, as the state of the run is.
+	state   State
+	changed chan struct{}   // closed and replaced by each change
+	told    map[string]bool // the events of keys that were told
 }
 
-// New returns a teller whose clock starts now.
-func New(scene string, words Words) *Teller {
-	t := &Teller{began: time.Now(), changed: make(chan struct{}), told: map[string]bool{}}
-	t.state = State{Scene: scene, Words: words, Run: trace.NewState()}
-	return t
-}
-
-// Follow tells the events that a recorder takes from now on.
-func (t *Teller) Follow(recorder *trace.Recorder) {
-	if start, err := time.Parse(time.RFC3339Nano, recorder.Header().Start); err == nil {
-		t.mu.Lock()
-		t.state.recorded = t.began.Sub(start)
-		t.mu.Unlock()
-	}
-	t.recorder.Store(recorder) // first: from the first event on, the state has the recorder's lock, too
+// New returns a teller of the events that a recorder takes from now on. Its clock starts now.
+func New(recorder *trace.Recorder, scene string, words Words) *Teller {
+	start, _ := time.Parse(time.RFC3339Nano, recorder.Header().Start) // it is written so
+	t := &Teller{recorder: recorder, began: time.Now(), changed: make(chan struct{}), told: map[string]bool{}}
+	t.state = State{Scene: scene, Words: words, recorded: t.began.Sub(start)}
 	recorder.Watch(t.tellEvent, t.drawEvent)
+	return t
 }
 
 // locked calls f with the state, while neither it nor that of the recording changes.
 func (t *Teller) locked(f func(*State)) {
-	t.mu.Lock()
-	recorder := t.recorder.Load()
-	if recorder == nil {
-		defer t.mu.Unlock()
-		f(&t.state)
-		return
-	}
-	t.mu.Unlock() // it is locked after the recorder's
-	recorder.Read(func(run *trace.State) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
+	t.recorder.Read(func(run *trace.State) {
 		t.state.Run = run
 		f(&t.state)
 	})
@@ -63,20 +41,14 @@ func (s *State) since(micros int64) time.Duration {
 	return time.Duration(micros)*time.Microsecond - s.recorded
 }
 
-// flush takes the events that happened before a change of the script.
-func (t *Teller) flush() {
-	if recorder := t.recorder.Load(); recorder != nil {
-		recorder.Flush()
-	}
-}
-
-// Update changes the state. change must not block, call the teller, or keep the state.
+// Update changes the state, after the events that happened before. change must not block, call the
+// teller, or keep the state.
 func (t *Teller) Update(change func(*State)) {
-	t.flush()
+	t.recorder.Flush()
 	t.locked(func(s *State) {
 		s.Elapsed = time.Since(t.began)
 		change(s)
-		t.noticeLocked()
+		t.notice()
 	})
 }
 
@@ -102,7 +74,7 @@ func (s *State) End(now string) {
 
 // State returns a copy of the state.
 func (t *Teller) State() (copied State) {
-	t.flush()
+	t.recorder.Flush()
 	t.locked(func(s *State) {
 		s.Elapsed = time.Since(t.began)
 		s.sum()
@@ -132,8 +104,8 @@ func (t *Teller) Await(ctx context.Context, holds func(*State) bool) error {
 	}
 }
 
-// noticeLocked wakes the callers of Await.
-func (t *Teller) noticeLocked() {
+// notice wakes the callers of Await.
+func (t *Teller) notice() {
 	close(t.changed)
 	t.changed = make(chan struct{})
 }
