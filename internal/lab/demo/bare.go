@@ -93,18 +93,11 @@ func (s *Stage) AnswerNextWatch(code int, contentType, body string) {
 	})
 }
 
-// Plain configures a plain controller of the configmaps: an informer, a handler that queues keys,
-// and workers. Its client repeats no request by itself.
-type Plain struct {
-	Workers int
-	// Retry is the delay of a failed key, which doubles up to a minute: a pass reads its configmap
-	// from the server. 0: every pass succeeds at once.
-	Retry time.Duration
-}
-
-// startPlain starts a plain controller on a bare stage and waits for the informer's first list.
-// It ends with the stage.
-func (s *Stage) startPlain(ctx context.Context, config Plain) error {
+// startPlain starts a plain controller of the configmaps on a bare stage: an informer, a handler that
+// queues keys, and the scene's workers. It waits for the informer's first list. Its client repeats no
+// request by itself. retry is the delay of a failed key, which doubles up to a minute: a pass reads
+// its configmap from the server. 0: every pass succeeds at once. It ends with the stage.
+func (s *Stage) startPlain(ctx context.Context, retry time.Duration) error {
 	once := s.Server
 	once.MaxRetries = -1
 	client, err := s.newClient(spectatorsUser, once, nil)
@@ -125,10 +118,10 @@ func (s *Stage) startPlain(ctx context.Context, config Plain) error {
 		return err
 	}
 	pool = controller.NewPool(controller.PoolConfig{
-		Name: name, Workers: config.Workers, DrainTimeout: time.Second,
-		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](cmp.Or(config.Retry, time.Second), time.Minute),
+		Name: name, Workers: s.scene.workers, DrainTimeout: time.Second,
+		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](cmp.Or(retry, time.Second), time.Minute),
 		Reconcile: func(ctx context.Context, key string) (_ time.Duration, err error) {
-			if config.Retry > 0 {
+			if retry > 0 {
 				_, err = s.ConfigMaps(client).Get(ctx, story.NameOf(key), api.GetOptions{})
 			}
 			return 0, err
@@ -148,8 +141,8 @@ func (s *Stage) startPlain(ctx context.Context, config Plain) error {
 // and step every gate after the answer, so a script never waits for an item at a gate.
 
 // startPlain creates configmaps and starts a plain controller.
-func startPlain(config Plain, names ...string) step {
-	return script(createAll(names...), func(on *Stage, ctx context.Context) error { return on.startPlain(ctx, config) })
+func startPlain(retry time.Duration, names ...string) step {
+	return script(createAll(names...), func(on *Stage, ctx context.Context) error { return on.startPlain(ctx, retry) })
 }
 
 // createAll creates the namespace with configmaps.

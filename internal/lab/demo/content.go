@@ -84,7 +84,7 @@ func numbers(objects int) []int {
 		counts[i] = max(1, objects*k.Share/100)
 		sum += counts[i]
 	}
-	counts[theConfigMaps] = max(1, counts[theConfigMaps]+objects-sum)
+	counts[theConfigMaps] += objects - sum
 	return counts
 }
 

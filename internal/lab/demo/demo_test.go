@@ -7,8 +7,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
@@ -96,7 +95,7 @@ func TestDisplays(t *testing.T) {
 						var out bytes.Buffer
 						s := inBubble(t, name, Config{Out: &out, Size: size})
 						kept := false
-						s.keep = func(context.Context) error {
+						s.Keep = func(context.Context, *apiserver.Server) error {
 							kept = true
 							return nil
 						}
@@ -178,24 +177,11 @@ func TestPanicGivesTheTerminalBack(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(out.String(), "\x1b[?1049l"))
 }
 
-// signalling is a writer that calls a function when certain words have been written.
-type signalling struct {
-	words string
-	call  func()
+// writerFunc is a writer that is called.
+type writerFunc func(p []byte)
 
-	mu   sync.Mutex
-	text strings.Builder // guarded by mu
-	once sync.Once
-}
-
-func (s *signalling) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	s.text.Write(p)
-	found := strings.Contains(s.text.String(), s.words)
-	s.mu.Unlock()
-	if found {
-		s.once.Do(s.call)
-	}
+func (w writerFunc) Write(p []byte) (int, error) {
+	w(p)
 	return len(p), nil
 }
 
@@ -204,10 +190,15 @@ func (s *signalling) Write(p []byte) (int, error) {
 func TestRunOverSockets(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	out := &signalling{words: "kubectl create namespace shop", call: cancel}
+	text := ""
+	out := writerFunc(func(p []byte) {
+		if text += string(p); strings.Contains(text, "kubectl create namespace shop") {
+			cancel()
+		}
+	})
 	require.NoError(t, Run(ctx, Config{Out: out, Objects: 20}))
-	assert.Contains(t, out.text.String(), "listens on https://127.0.0.1:")
-	assert.Contains(t, out.text.String(), "Stopped in the middle of the scene.")
+	assert.Contains(t, text, "listens on https://127.0.0.1:")
+	assert.Contains(t, text, "Stopped in the middle of the scene.")
 }
 
 // A scene with another outcome than it is there to show says so in its own words.
@@ -218,43 +209,17 @@ func TestAnotherOutcomeOfAScene(t *testing.T) {
 	on := newStage(Config{}, scene)
 	defer on.Close()
 	assert.EqualError(t, on.play(t.Context()), want)
-	assert.False(t, on.Teller.State().Over, "the scene has no end that reads like success")
-}
-
-// Any number of objects gives at least one of each type; the sum is exact where it can be.
-func TestNumbers(t *testing.T) {
-	for _, objects := range []int{1, 10, 11, 60, 320, 20_000} {
-		sum := 0
-		for _, n := range numbers(objects) {
-			assert.Positive(t, n)
-			sum += n
-		}
-		assert.Equal(t, max(objects, len(content)), sum)
-	}
-}
-
-// countedConn is a connection that is counted while it is open.
-type countedConn struct {
-	net.Conn
-	closed func()
-}
-
-func (c countedConn) Close() error {
-	c.closed()
-	return c.Conn.Close()
+	assert.NotContains(t, on.State().Now, "the end", "the scene has no end that reads like success")
 }
 
 func TestClientsOfASceneEndWithTheStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		on := inBubble(t, "errors", Config{})
-		var open atomic.Int32
+		var conns []net.Conn
 		dial := on.Server.Dial
 		on.Server.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := dial(ctx, network, address)
-			if err == nil {
-				open.Add(1)
-				conn = countedConn{conn, sync.OnceFunc(func() { open.Add(-1) })}
-			}
+			conns = append(conns, conn)
 			return conn, err
 		}
 		require.NoError(t, on.open(t.Context()))
@@ -262,9 +227,10 @@ func TestClientsOfASceneEndWithTheStage(t *testing.T) {
 		require.NoError(t, err)
 		_, err = on.ConfigMaps(client).List(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
-		assert.Positive(t, open.Load(), "the client has a connection")
+		require.Len(t, conns, 1)
 		on.Close()
 		synctest.Wait()
-		assert.Zero(t, open.Load(), "no connection is left")
+		_, err = conns[0].Write([]byte("more"))
+		assert.Error(t, err, "the connection is closed")
 	})
 }

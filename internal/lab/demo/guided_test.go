@@ -285,14 +285,3 @@ func held(lines []line, _ int) string {
 	sort.Strings(names)
 	return strings.Join(names, ", ")
 }
-
-// A scene without a reader asks nothing.
-func TestScenesWithoutAReader(t *testing.T) {
-	var absent *gate.Gates
-	absent.Chapter("first")
-	require.NoError(t, absent.Ask(t.Context()))
-	absent.Reveal()
-	gates := gate.New(t.Context(), nil)
-	gates.Guide(stuck.Question())
-	assert.False(t, gates.Guided())
-}

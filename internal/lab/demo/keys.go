@@ -49,7 +49,7 @@ func playOneKey(on *Stage, ctx context.Context) error {
 	return script(
 		chapter("first", "a worker reconciles "+redKey+" and is held at the gate G7, before Done"),
 		closeGate(gate.G7, 0),
-		startPlain(Plain{Workers: oneKeyPool}, name),
+		startPlain(0, name),
 		awaitRun("the first pass", func(s *trace.State) bool { return queueOf(s).Got >= 1 }),
 		pause(look),
 		chapter("updates", "the script updates "+redKey+" a hundred times while the worker holds it"),
@@ -99,7 +99,7 @@ func playBackOff(on *Stage, ctx context.Context) error {
 		chapter("fails", "each pass reads the object from the server, which answers 500 six times"),
 		fails(failures),
 		closeGate(gate.G5, before),
-		startPlain(Plain{Workers: 1, Retry: 200 * time.Millisecond}, story.NameOf(webKey)),
+		startPlain(200*time.Millisecond, story.NameOf(webKey)),
 		retried(before),
 		chapter("held", "three passes have failed; the fourth is held at the gate G5"),
 		ask,
@@ -143,7 +143,7 @@ func playSlowConsumer(on *Stage, ctx context.Context) error {
 		pops = append(pops, stepGate(gate.G2), pause(look))
 	}
 	return script(
-		startPlain(Plain{Workers: 1}, "red", "green", "blue"),
+		startPlain(0, "red", "green", "blue"),
 		awaitRun("three passes", func(s *trace.State) bool { return queueOf(s).Done == 3 && atRest(s) }),
 		chapter("start", "an informer has listed three configmaps and watches them"),
 		pause(look),

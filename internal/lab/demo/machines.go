@@ -7,7 +7,6 @@ import (
 
 	"orrery/controller"
 	vms "orrery/examples/virtualmachine"
-	"orrery/examples/virtualmachine/driver"
 	"orrery/informer"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
@@ -31,7 +30,7 @@ var virtualMachine = Scene{
 		deleteMachine("cache"),
 		(*Stage).AwaitMachines,
 		pause(look),
-		do(func(on *Stage) { on.machines.stop() }),
+		do(func(on *Stage) { on.stopMachines() }),
 		tell(story.Demo, "the controller of virtual machines stops"),
 		deleteMachine("db"),
 		showMachine("db"),
@@ -50,16 +49,10 @@ var virtualMachine = Scene{
 	),
 }
 
-// machines are the servers of a scene. They outlive the controller that creates them.
-type machines struct {
-	driver driver.Memory
-	stop   func() // stops the running controller
-}
-
 // serversLine is the name of the bar that counts the servers.
 const serversLine = "servers outside"
 
-// StartMachines starts the controller of the machines. It ends with the stage, or by machines.stop.
+// StartMachines starts the controller of the machines. It ends with the stage, or by stopMachines.
 func (s *Stage) StartMachines(context.Context) error {
 	objects := restclient.Typed[*vms.VirtualMachine](s.controller, vms.Resource, "")
 	cache := newInformer(s, objects, vms.Resource.Resource)
@@ -79,14 +72,14 @@ func (s *Stage) StartMachines(context.Context) error {
 		return err
 	}
 	controller, err := vms.NewController(vms.Config{
-		Machines: cache, Client: objects, Driver: &s.machines.driver,
+		Machines: cache, Client: objects, Driver: &s.servers,
 		Trace: &vms.Trace{
 			PhaseChanged: func(vm *vms.VirtualMachine, _ vms.VirtualMachinePhase) {
 				s.Tell(story.Operator, "%s is %s; its finalizers are %v", vm.Name, vm.Status.Phase, vm.Finalizers)
 			},
 			Event: func(vm *vms.VirtualMachine, _ api.EventType, reason, message string) {
 				s.Update(func(state *story.State) {
-					state.Line(serversLine, len(s.machines.driver.Names()))
+					state.Line(serversLine, len(s.servers.Names()))
 					state.Tell(story.Operator, "%s: %s, %s; its finalizers are %v",
 						vm.Name, reason, message, vm.Finalizers)
 				})
@@ -111,7 +104,7 @@ func (s *Stage) StartMachines(context.Context) error {
 		end() // only now: the controller reads the store until it returns
 		informers.Wait()
 	})
-	s.machines.stop = func() { cancel(); <-ended }
+	s.stopMachines = func() { cancel(); <-ended }
 	s.Tell(story.Operator, "the controller of virtual machines starts, with its own informer, queue and workers")
 	return nil
 }
@@ -164,6 +157,6 @@ func (s *Stage) AwaitMachines(ctx context.Context) error {
 				return false, nil
 			}
 		}
-		return len(s.machines.driver.Names()) == len(list.Items), nil
+		return len(s.servers.Names()) == len(list.Items), nil
 	})
 }

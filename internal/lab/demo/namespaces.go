@@ -177,7 +177,7 @@ var slowHandler = Scene{
 // quickOneIsDone waits until the quick handler has processed so many events of each configmap.
 func quickOneIsDone(events int) step {
 	return await(func(s *story.State) bool {
-		h := s.HandlerOf("configmaps", QuickHandler)
+		h := s.HandlerOf(QuickHandler)
 		return h.Pending == 0 && h.Handled+h.Merged >= uint64(events*s.TypeNamed("configmaps").Most)
 	})
 }
@@ -185,6 +185,6 @@ func quickOneIsDone(events int) step {
 // tellPending tells how many events wait for each handler of the configmaps.
 func tellPending(format string) step {
 	return update(func(s *story.State) {
-		s.Tell(story.Handler, format, s.HandlerOf("configmaps", SlowHandler).Pending, s.HandlerOf("configmaps", QuickHandler).Pending)
+		s.Tell(story.Handler, format, s.HandlerOf(SlowHandler).Pending, s.HandlerOf(QuickHandler).Pending)
 	})
 }

@@ -94,9 +94,7 @@ func Run(ctx context.Context, config Config) error {
 		}
 		s.Tell(story.You, "%s", words)
 	}
-	if config.Keep != nil {
-		s.keep = func(ctx context.Context) error { return config.Keep(ctx, server) }
-	}
+	s.server = server
 	return s.run(ctx)
 }
 
@@ -162,10 +160,10 @@ func (s *Stage) run(ctx context.Context) error {
 	}
 	printer.Lines(story.Summary(state, s.width()))
 	printer.Lines(story.Closing(state, s.width()))
-	if s.keep == nil {
+	if s.Keep == nil {
 		return nil
 	}
-	return s.keep(ctx)
+	return s.Keep(ctx, s.server)
 }
 
 const stopped = "Stopped in the middle of the scene. All that it started has shut down; nothing is left behind."

@@ -114,7 +114,7 @@ func (s Scene) Play(ctx context.Context, on *Stage) error {
 	if s.Options.Bare {
 		end = "the end"
 	}
-	on.Update(func(state *story.State) { state.End(end) })
+	on.Enter(end)
 	return wait.Sleep(ctx, curtain)
 }
 

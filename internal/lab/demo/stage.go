@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"orrery/controller/gears"
+	"orrery/examples/virtualmachine/driver"
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
@@ -29,8 +31,8 @@ type Stage struct {
 	// Immutable once the stage is open.
 	Config
 	*story.Teller
-	scene Scene
-	keep  func(context.Context) error // nil: the end is the end
+	scene  Scene
+	server *apiserver.Server // nil: a test has it
 
 	Server      restclient.Config
 	Credentials map[string]restclient.Credentials // by the name of the user
@@ -44,8 +46,11 @@ type Stage struct {
 	halt       context.CancelFunc
 	informing  context.Context // of the informers, whose stores the controllers read until they end
 	stop       context.CancelFunc
-	held       bool     // a user holds the gears
-	machines   machines // of the scene with virtual machines
+	held       bool // a user holds the gears
+	// servers are those of the scene with virtual machines. They outlive the controller that creates
+	// them, which stopMachines stops.
+	servers      driver.Memory
+	stopMachines func()
 	// configMaps is the informer of the configmaps: the spectators', or that of a scene on a bare
 	// stage.
 	configMaps *metadataInformer

@@ -84,11 +84,18 @@ func TestGatesStepInTheOrderOfArrival(t *testing.T) {
 	})
 }
 
+// Without gates nothing is held, and without a reader nothing is asked.
 func TestGatesNilHoldNothing(t *testing.T) {
 	var gates *gate.Gates
+	gates.Chapter("first")
+	require.NoError(t, gates.Ask(t.Context()))
+	gates.Reveal()
 	gates.Close(gate.G2, gate.Filter{})
 	gates.Step(gate.G2)
 	gates.Release()
 	assert.Nil(t, gate.HoldQueue(gates, "plain", nil))
 	assert.Nil(t, gate.HoldInformer(gates, informer.Config[*api.Namespace]{}).WrapHandler)
+	gates = gate.New(t.Context(), nil)
+	gates.Guide(gate.Question{Scene: "stuck"})
+	assert.False(t, gates.Guided())
 }

@@ -55,7 +55,7 @@ func (s *State) sum() {
 		s.Count(name, int(i.Store.Total))
 	}
 	for _, name := range s.Backlog {
-		s.Line(name+" waits", int(s.HandlerOf("configmaps", name).Pending))
+		s.Line(name+" waits", int(s.HandlerOf(name).Pending))
 	}
 	if q := s.Run.Queues[NamespaceQueue]; q != nil {
 		g.Adds, g.Retries, g.Passes = int(q.Added), int(q.Retried), int(q.Got)
@@ -131,9 +131,9 @@ func (t *Teller) first(e *trace.Event) bool {
 
 var delays = []string{"delayed", "delayEnded", "retried", "forgotten"}
 
-// HandlerOf returns a handler of an informer; its name in a recording has a number behind a "#".
-func (s *State) HandlerOf(informer, name string) (found trace.HandlerState) {
-	if i := s.Run.Informers[informer]; i != nil {
+// HandlerOf returns a handler of the configmaps. Its name in a recording has a number behind a "#".
+func (s *State) HandlerOf(name string) (found trace.HandlerState) {
+	if i := s.Run.Informers["configmaps"]; i != nil {
 		for key, h := range i.Handlers {
 			if strings.HasPrefix(key, name) {
 				found = *h

@@ -96,12 +96,11 @@ func (s *State) body(width int) (rows []string) {
 // bars draws a bar for each type, with its name and its number, in width columns.
 func (s *State) bars(width int) (rows []string) {
 	const shortest, number = 8, 5
-	var names []Row
-	types := slices.Concat(s.Types, s.Lines)
+	types, longest := slices.Concat(s.Types, s.Lines), 0
 	for _, t := range types {
-		names = append(names, Row{Name: t.Name})
+		longest = max(longest, Columns(t.Name))
 	}
-	name := min(longest(names), max(width*2/3, width-shortest-number-2))
+	name := min(longest, max(width*2/3, width-shortest-number-2))
 	for _, t := range types {
 		figure := fmt.Sprint(t.Left)
 		if t.Left == 0 && t.Most > 0 {

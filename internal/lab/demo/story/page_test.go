@@ -68,7 +68,7 @@ var pictured = map[string]func(s *story.State){
 		s.Figure("passes", "2")
 		s.Figure("workers at once", "1 with team-3")
 		s.Tell(story.Queue, "Add(team-3)")
-		s.End("the end")
+		s.Enter("the end", 0)
 	},
 }
 

@@ -18,19 +18,20 @@ import (
 	"orrery/restclient/api"
 )
 
-// newTeller returns a teller and its recorder, which end with the test.
+// newTeller returns the teller of a namespace and its recorder, which end with the test.
 func newTeller(t *testing.T) (*trace.Recorder, *story.Teller) {
 	recorder, err := trace.Start(trace.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { recorder.Stop("over") })
-	return recorder, story.New(recorder, "delete", story.Words{})
+	teller := story.New(recorder, "delete", story.Words{})
+	teller.Update(func(s *story.State) { s.Namespace.Name = "shop" })
+	return recorder, teller
 }
 
 // recorded runs a test in a bubble, with the hooks of a namespace controller whose story is told.
 func recorded(t *testing.T, run func(teller *story.Teller, hooks *nsctl.Trace, waits *queue.Trace[string])) {
 	synctest.Test(t, func(t *testing.T) {
 		recorder, teller := newTeller(t)
-		teller.Update(func(s *story.State) { s.Namespace.Name = "shop" })
 		run(teller, recorder.Namespaces(), recorder.Queue(story.NamespaceQueue))
 	})
 }
@@ -118,7 +119,6 @@ func TestTheEarliestDelayCounts(t *testing.T) {
 func TestWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recorder, teller := newTeller(t)
-		teller.Update(func(s *story.State) { s.Namespace.Name = "shop" })
 		hooks := recorder.Reflector("namespaces")
 		for range 2 {
 			hooks.Event(reflector.EventInfo{Type: api.WatchModified, Name: "shop", ResourceVersion: "7"})

@@ -44,8 +44,6 @@ type State struct {
 	Now string
 	// Until is the end of Now, if it is known.
 	Until time.Duration
-	// Over: the scene has ended.
-	Over bool
 
 	// Alone: the scene plays on single gears, without a controller. It has a Panel and Figures, and
 	// none of the next four.

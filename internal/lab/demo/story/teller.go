@@ -67,11 +67,6 @@ func (s *State) Enter(now string, long time.Duration) {
 	s.Now, s.Until = words.OneLine(s.said(now)), s.Elapsed+long
 }
 
-// End ends the story, from within Update.
-func (s *State) End(now string) {
-	s.Now, s.Until, s.Over = words.OneLine(s.said(now)), 0, true
-}
-
 // State returns a copy of the state.
 func (t *Teller) State() (copied State) {
 	t.recorder.Flush()
