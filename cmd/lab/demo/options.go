@@ -60,7 +60,7 @@ func (o *demoOptions) check() error {
 	if !o.view && (o.page.Port != 0 || o.page.NoOpen) {
 		return errors.New("--view-port and --no-open need --view")
 	}
-	if scene.Alone() && (o.view || o.record.Wanted()) {
+	if scene.Options.Alone && (o.view || o.record.Wanted()) {
 		return fmt.Errorf("the scene %s has no gear that the view or a recording could show", o.scene)
 	}
 	if o.keep && scene.Options.Bare {

@@ -76,9 +76,7 @@ func (s *Stage) Fill(ctx context.Context) error {
 // CreateNamespace creates the namespace, empty.
 func (s *Stage) CreateNamespace(ctx context.Context) error {
 	s.Tell(story.You, "kubectl create namespace %s", Namespace)
-	namespace := &api.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": Namespace},
-	}}
+	namespace := object("Namespace", Namespace)
 	_, err := s.objectsOf(api.NamespacesResource, "").Create(ctx, namespace, api.UpdateOptions{})
 	return err
 }

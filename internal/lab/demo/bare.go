@@ -154,9 +154,10 @@ func createAll(names ...string) step {
 	return script(steps...)
 }
 
-func configMap(name string) *api.Unstructured {
+// object returns an object of the core group that has nothing but a name.
+func object(kind, name string) *api.Unstructured {
 	return &api.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name},
+		"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name},
 	}}
 }
 
@@ -164,7 +165,7 @@ func configMap(name string) *api.Unstructured {
 func create(name string) step {
 	return func(on *Stage, ctx context.Context) error {
 		on.Tell(story.You, "kubectl -n %s create configmap %s", Namespace, name)
-		_, err := on.ConfigMaps(nil).Create(ctx, configMap(name), api.UpdateOptions{})
+		_, err := on.ConfigMaps(nil).Create(ctx, object("ConfigMap", name), api.UpdateOptions{})
 		return err
 	}
 }

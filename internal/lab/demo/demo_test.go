@@ -30,10 +30,9 @@ func inBubble(t *testing.T, name string, config Config) *Stage {
 	scene, err := Named(name)
 	require.NoError(t, err)
 	s := newStage(config, scene)
-	server, err := s.newServer()
-	require.NoError(t, err)
-	t.Cleanup(func() { stopServer(server) })
-	s.Server = restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil).Config()
+	require.NoError(t, s.newServer())
+	t.Cleanup(func() { stopServer(s.server) })
+	s.Server = restclienttest.NewTLSServer(t, s.server.Handler(), restclienttest.NewAuthority(t), nil).Config()
 	return s
 }
 
@@ -139,7 +138,7 @@ func TestGatesHoldAScene(t *testing.T) {
 				time.Sleep(time.Hour)
 				s.Gates.Release()
 			}
-			run{reader: waits, silent: true}.play(t, "delete", func(t *testing.T, s story.State) {
+			run{reader: waits}.play(t, "stuck", func(t *testing.T, s story.State) {
 				assert.Greater(t, s.Elapsed, time.Hour)
 			})
 		})
@@ -152,7 +151,7 @@ func TestBrokenOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		s := inBubble(t, "delete", Config{Out: &out})
-		_, err := s.Faults.Add("forbid:verb=create,resource=secrets")
+		_, err := s.server.Faults().Add("forbid:verb=create,resource=secrets")
 		require.NoError(t, err)
 		err = s.run(t.Context())
 		assert.ErrorContains(t, err, "the scene failed: creating Secret password-0: secrets is forbidden")

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,20 +37,15 @@ var guided = func() map[string]string {
 }()
 
 // recordings are the recordings of the scenes with the fast gears, which several tests look at.
-var recordings = struct {
-	sync.Mutex
-	by map[string][]byte
-}{by: map[string][]byte{}}
+var recordings = map[string][]byte{}
 
 // recordedWith returns the recording of a scene with the fast gears.
 func recordedWith(t *testing.T, scene string) []byte {
 	t.Helper()
-	recordings.Lock()
-	defer recordings.Unlock()
-	if recordings.by[scene] == nil {
-		recordings.by[scene] = recorded(t, scene, run{})
+	if recordings[scene] == nil {
+		recordings[scene] = recorded(t, scene, run{})
 	}
-	return recordings.by[scene]
+	return recordings[scene]
 }
 
 // recorded plays a guided scene in virtual time, answers its question, and returns the recording.

@@ -75,7 +75,7 @@ type refused struct {
 }
 
 func (r *refused) create(_ *Stage, ctx context.Context) error {
-	_, err := r.objects.Create(ctx, configMap("red"), api.UpdateOptions{})
+	_, err := r.objects.Create(ctx, object("ConfigMap", "red"), api.UpdateOptions{})
 	return err
 }
 

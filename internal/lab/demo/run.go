@@ -38,7 +38,7 @@ type Config struct {
 	// Width is the width of lines if Size is nil; 0: story.PlainWidth.
 	Width int
 
-	// Objects is the number of objects in the namespace, at least one of each type. 0: DefaultObjects.
+	// Objects is the number of objects in the namespace, at least one of each type. 0: 320.
 	Objects int
 	// Gears are the gears of the controller and of the spectators.
 	Gears gears.Set
@@ -57,10 +57,8 @@ type Config struct {
 	Keep func(ctx context.Context, server *apiserver.Server) error
 }
 
-// DefaultObjects is the default number of objects.
-const DefaultObjects = 320
-
-// Run shows a scene. A caller that ends the program before Run returns restores the terminal with
+// Run shows a scene. If a request of the script fails, the error names the step; the end of ctx is
+// no error. A caller that ends the program before Run returns restores the terminal with
 // [story.Restore].
 func Run(ctx context.Context, config Config) error {
 	scene, err := Named(cmp.Or(config.Scene, Default))
@@ -68,14 +66,14 @@ func Run(ctx context.Context, config Config) error {
 		return err
 	}
 	s := newStage(config, scene)
-	if scene.Alone() {
+	if scene.Options.Alone {
 		s.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
 		return s.run(ctx)
 	}
-	server, err := s.newServer()
-	if err != nil {
+	if err := s.newServer(); err != nil {
 		return err
 	}
+	server := s.server
 	defer stopServer(server)
 	if err := server.Start(ctx); err != nil {
 		return err
@@ -94,7 +92,6 @@ func Run(ctx context.Context, config Config) error {
 		}
 		s.Tell(story.You, "%s", words)
 	}
-	s.server = server
 	return s.run(ctx)
 }
 
@@ -110,9 +107,9 @@ func Recorded(ctx context.Context, recorder *trace.Recorder, reason string) (run
 	return running, func() { stop(); end(nil) }
 }
 
-// newServer returns a server and sets the credentials of its clients. They are separate users, so
+// newServer sets the server and the credentials of its clients. They are separate users, so
 // that a fault can affect one of them.
-func (s *Stage) newServer() (*apiserver.Server, error) {
+func (s *Stage) newServer() error {
 	tokens := map[string]apiserver.User{}
 	s.Credentials = map[string]restclient.Credentials{}
 	for _, user := range []string{controllerUser, spectatorsUser, scriptUser} {
@@ -120,14 +117,12 @@ func (s *Stage) newServer() (*apiserver.Server, error) {
 		tokens[token] = apiserver.User{Name: user, Groups: []string{apiserver.GroupMasters}}
 		var err error
 		if s.Credentials[user], err = credentials.NewToken(token); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	server, err := apiserver.New(apiserver.Config{TLS: true, Demo: true, Tokens: tokens})
-	if err == nil {
-		s.Faults = server.Faults()
-	}
-	return server, err
+	var err error
+	s.server, err = apiserver.New(apiserver.Config{TLS: true, Demo: true, Tokens: tokens})
+	return err
 }
 
 // stopServer stops the server and waits two seconds at most for requests in flight.

@@ -9,9 +9,6 @@
 // plays a [Scene] while a display draws it, and prints a summary. When it returns, all goroutines
 // have ended, the terminal is restored, and nothing is left on the machine.
 //
-// Errors: an unknown scene is one, and if a request of the script fails, the error names the step.
-// The end of the context is not an error.
-//
 // The controller is wired as in "orrery run". A [trace.Recorder] has hooks on every gear, and the
 // [story.Teller] follows it. The spectators are ten informers that draw the bars. Controller,
 // spectators and script have a client each, so that a fault can affect one of them. Every beat and
@@ -28,10 +25,6 @@
 //
 // Package gate holds the items of a run at the seams between the gears, package story keeps the
 // events so far and draws them.
-//
-// The tests play every scene against the API server in memory in a synctest bubble and assert the
-// order of the beats. They compute the answer of every guided scene a second time, from the lines
-// of its recording, and answer its question in Chromium.
 package demo
 
 import (
@@ -81,9 +74,6 @@ func (s Scene) story(lang words.Lang, recorder *trace.Recorder) *story.Teller {
 	})
 	return teller
 }
-
-// Alone reports whether the scene needs no server.
-func (s Scene) Alone() bool { return s.Options.Alone }
 
 // Question returns what the scene asks a reader of the view.
 func (s Scene) Question() gate.Question {

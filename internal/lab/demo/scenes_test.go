@@ -33,7 +33,6 @@ type run struct {
 	// and has gates. It begins when the reader waits for something.
 	reader func(ctx context.Context, s *Stage)
 	file   string
-	silent bool // the scene asks nothing
 	// intruder, if not nil, runs meanwhile. The story ends when both have returned.
 	intruder func(ctx context.Context, s *Stage) error
 }
@@ -57,9 +56,7 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 		s := inBubble(t, name, Config{Out: io.Discard, Objects: 60, Gears: r.set, Recorder: recorder})
 		if r.reader != nil {
 			s.Gates = gate.New(ctx, s.Recorder)
-			if !r.silent {
-				s.Gates.Guide(s.scene.Question())
-			}
+			s.Gates.Guide(scene.Question())
 			others.Go(func() { r.reader(ctx, s) })
 			synctest.Wait()
 		}

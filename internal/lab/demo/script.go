@@ -131,7 +131,7 @@ func fault(format string, args ...any) step {
 // fault injects a fault into the server, and reports it.
 func (s *Stage) fault(text string) (id string, err error) {
 	s.Tell(story.Demo, "a fault is injected into the server: --fault %s", text)
-	return s.Faults.Add(text)
+	return s.server.Faults().Add(text)
 }
 
 // during runs steps while the server has a fault.
@@ -141,7 +141,7 @@ func during(fault string, steps ...step) step {
 		if err != nil {
 			return err
 		}
-		defer on.Faults.Remove(id)
+		defer on.server.Faults().Remove(id)
 		return script(steps...)(on, ctx)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -32,11 +31,10 @@ type Stage struct {
 	Config
 	*story.Teller
 	scene  Scene
-	server *apiserver.Server // nil: a test has it
+	server *apiserver.Server // nil: the scene needs none
 
 	Server      restclient.Config
 	Credentials map[string]restclient.Credentials // by the name of the user
-	Faults      *faults.Set                       // of the server
 
 	script     *restclient.Client
 	controller *restclient.Client
@@ -53,7 +51,7 @@ type Stage struct {
 	stopMachines func()
 	// configMaps is the informer of the configmaps: the spectators', or that of a scene on a bare
 	// stage.
-	configMaps *metadataInformer
+	configMaps *informer.SharedIndexInformer[*api.PartialObjectMetadata]
 	answer     atomic.Pointer[http.Response] // of the gateway to the next watch
 
 	controllers, informers sync.WaitGroup
@@ -80,7 +78,7 @@ const (
 )
 
 func newStage(config Config, scene Scene) *Stage {
-	config.Objects = cmp.Or(config.Objects, DefaultObjects)
+	config.Objects = cmp.Or(config.Objects, 320)
 	if config.Recorder == nil {
 		config.Recorder, _ = trace.Start(trace.Config{}) // only a file can fail
 	}
@@ -194,7 +192,7 @@ func (s *Stage) startController(ctx context.Context) error {
 			Namespaces:  namespaces,
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
-			Concurrency: typesAtATime,
+			Concurrency: 2, // types at a time: fewer than in "orrery run", so that you can follow
 			Trace:       hooks,
 		}),
 		Workers:      Workers,
@@ -215,10 +213,6 @@ func (s *Stage) startController(ctx context.Context) error {
 	s.Tell(story.Worker, "%d workers wait; the queue is empty", Workers)
 	return nil
 }
-
-// typesAtATime is the number of types that are emptied in parallel: fewer than in "orrery run", so
-// that you can follow.
-const typesAtATime = 2
 
 // Close ends the recording, stops the controller and then the informers, whose stores the
 // controller reads until it ends, and waits for both.
@@ -247,9 +241,6 @@ func newInformer[T informer.Object](
 	})
 	return informer.NewSharedIndexInformer(informer.ListerWatcher[T](resource), config)
 }
-
-// metadataInformer is an informer that knows the metadata of its objects.
-type metadataInformer = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 
 // idle is a handler that does nothing.
 var idle = informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{}

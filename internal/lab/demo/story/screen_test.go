@@ -67,11 +67,10 @@ func TestTerminalShowsThePage(t *testing.T) {
 }
 
 func TestColorsAreAsked(t *testing.T) {
-	state := story.State{Scene: "delete"}
 	for _, color := range []bool{false, true} {
 		var out bytes.Buffer
 		screen := story.NewScreen(&out, func() story.Size { return story.Size{Width: 80, Height: 24} }, color)
-		screen.Draw(state)
+		screen.Draw(story.State{Scene: "delete"})
 		assert.Equal(t, color, strings.Contains(out.String(), " lab demo\x1b[0m"))
 	}
 }

@@ -11,15 +11,11 @@
 // Beats are in the order of the events, with non-decreasing times. A Teller may be used from any
 // goroutine, starts none, and never fails. It removes control codes from all texts.
 //
-// A display draws a story: live on a terminal, as plain lines elsewhere. [Page], [BeatLines] and
-// [Summary] are pure functions from a [State] and a size to lines. A [Screen] draws pages on a
-// terminal. A [Printer] writes each beat as a line.
-//
-// A page has exactly the requested height and at most the requested width. Colour never carries
-// information alone. Closing a Screen restores the cursor, line wrapping and the previous content.
-// [Run] starts the goroutine that draws and stops it; Close may be called from any goroutine, for
-// example one that handles a signal or a panic. Errors of the terminal are ignored here; the caller
-// notices them at its output.
+// [Page], [BeatLines] and [Summary] are pure functions from a [State] and a size to lines of plain
+// text. A [Screen] draws pages on a terminal. Its Close restores the cursor, line wrapping and the
+// previous content, and may be called from any goroutine, such as one that handles a panic. A
+// [Printer] writes each beat as a line. Errors of the terminal are ignored here; the caller notices
+// them at its output.
 package story
 
 import (
