@@ -109,12 +109,10 @@ func TestFaultsStrike(t *testing.T) {
 				assert.Equal(t, time.Minute, time.Since(begun))
 			},
 			"stale-reads:versions=5": func() {
-				before := get().body
 				for range 3 {
 					assert.Equal(t, 200, change().code)
 				}
 				assert.NotEqual(t, p.must(200, "GET", configMaps+"/a", "").body, get().body)
-				_ = before
 			},
 		} {
 			id, err := p.server.Faults().Add(fault)
@@ -196,7 +194,6 @@ func TestImpersonation(t *testing.T) {
 		assert.Contains(t, whoami("Impersonate-User", "system:serviceaccount:shop:web", "Impersonate-Group", "devs"),
 			`"groups":["devs","system:authenticated"]`, "groups that are given replace those of a service account")
 		p.must(400, "GET", "/api", "", "Impersonate-Group", "devs")
-		p.must(403, "GET", "/api", "", "Impersonate-User", "system:anonymous")
 		p.must(403, "GET", "/debug/orrery/faults", "", "Impersonate-User", "ann")
 	})
 }

@@ -11,27 +11,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// statusDocument is api.Status with the metadata that kube-apiserver always encodes.
-type statusDocument struct {
-	Kind       string             `json:"kind"`
-	APIVersion string             `json:"apiVersion"`
-	Metadata   api.ListMeta       `json:"metadata"`
-	Status     string             `json:"status,omitempty"`
-	Message    string             `json:"message,omitempty"`
-	Reason     api.StatusReason   `json:"reason,omitempty"`
-	Details    *api.StatusDetails `json:"details,omitempty"`
-	Code       int                `json:"code,omitempty"`
-}
-
+// encodeStatus encodes a status with its metadata, which kube-apiserver never omits.
 func encodeStatus(status api.Status) []byte {
-	document, err := json.Marshal(statusDocument{
-		Kind: "Status", APIVersion: "v1", Metadata: status.ListMeta, Status: status.Status,
-		Message: status.Message, Reason: status.Reason, Details: status.Details, Code: status.Code,
-	})
-	if err != nil {
-		panic(err)
-	}
-	return document
+	status.TypeMeta = typeMeta("Status")
+	return encodeDocument(struct {
+		api.Status
+		Metadata api.ListMeta `json:"metadata"`
+	}{status, status.ListMeta})
 }
 
 // statusOf returns the StatusError in err, or an internal error.
@@ -51,7 +37,6 @@ func (x *exchange) refuse(err error) {
 	if refused.Status.Details != nil && refused.Status.Details.RetryAfterSeconds > 0 {
 		x.w.Header().Set("Retry-After", strconv.Itoa(refused.Status.Details.RetryAfterSeconds))
 	}
-	x.w.Header().Del("Etag")
 	x.sendDocument(refused.Status.Code, encodeStatus(refused.Status))
 }
 

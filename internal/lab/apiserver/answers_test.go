@@ -1,10 +1,16 @@
 package apiserver_test
 
 import (
+	"encoding/json"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // A definition with rules is accepted with a warning, and an object that breaks a rule is accepted.
@@ -41,19 +47,134 @@ func TestAGroupThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
-func TestCachesOfDocuments(t *testing.T) {
+const mergePatch = "application/merge-patch+json"
+
+// kubectl create sends protobuf.
+func TestProtobuf(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
-		const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
-		for _, request := range [][]string{{"/api", aggregated}, {"/apis", aggregated},
-			{"/openapi/v3/apis/apps/v1", ""}} {
-			first := p.must(200, "GET", request[0], "", "Accept", request[1])
-			etag := first.header.Get("Etag")
-			assert.Regexp(t, `^"[0-9A-F]{128}"$`, etag)
-			again := p.must(304, "GET", request[0], "", "Accept", request[1], "If-None-Match", `"x", `+etag)
-			assert.Empty(t, again.body)
-			assert.Equal(t, etag, again.header.Get("Etag"))
+		object := func(kind, version string, raw []byte) string {
+			head := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), version)
+			head = protowire.AppendString(protowire.AppendTag(head, 2, protowire.BytesType), kind)
+			body := protowire.AppendBytes(protowire.AppendTag([]byte("k8s\x00"), 1, protowire.BytesType), head)
+			return string(protowire.AppendBytes(protowire.AppendTag(body, 2, protowire.BytesType), raw))
 		}
-		assert.Equal(t, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
-			p.do("GET", "/api?pretty", "", "Accept", aggregated).header.Get("Content-Type"))
+		name := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "a")
+		raw := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), name)
+		send := func(code int, body string) answer {
+			return p.must(code, "POST", configMaps, body, "Content-Type", "application/vnd.kubernetes.protobuf",
+				"Accept", "application/vnd.kubernetes.protobuf,application/json")
+		}
+		assert.Contains(t, send(201, object("ConfigMap", "v1", raw)).body, `"name":"a"`)
+		const aggregated = "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+		assert.Equal(t, aggregatedGroups,
+			p.must(200, "GET", "/apis", "", "Accept", aggregated+","+aggregatedGroups).header.Get("Content-Type"))
+		unknown := send(400, object("Unknown", "v1", raw)).message(t)
+		assert.Contains(t, unknown, `no kind "Unknown" is registered for version "v1"`)
+		assert.Contains(t, send(400, object("Pod", "v1", nil)).message(t), "the document is of v1 Pod")
+		send(400, object("ConfigMap", "v1", []byte{0xff}))
+		grace := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 0)
+		// A typed client sends them in the group version of its objects.
+		p.must(200, "DELETE", configMaps+"/a", object("DeleteOptions", "apps/v1", grace), "Content-Type",
+			"application/vnd.kubernetes.protobuf")
+	})
+}
+
+// A body of unknown length may be empty: then the options are those of the query.
+func TestAnEmptyBodyHasNoOptions(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.configMap("a")
+		request, err := http.NewRequestWithContext(t.Context(), "DELETE",
+			"http://apiserver.test"+configMaps+"/a?dryRun=All", io.MultiReader())
+		require.NoError(t, err)
+		request.ContentLength, request.TransferEncoding = -1, []string{"chunked"}
+		response, err := p.client.Do(request)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.Equal(t, http.StatusOK, response.StatusCode)
+		p.must(200, "GET", configMaps+"/a", "")
+	})
+}
+
+// managers returns "manager subresource fields" for each entry of managedFields.
+func (a answer) managers(t *testing.T) (found []string) {
+	t.Helper()
+	var object struct {
+		Metadata struct {
+			ManagedFields []struct {
+				Manager, Operation, APIVersion, FieldsType, Subresource string
+				Time                                                    time.Time
+				FieldsV1                                                json.RawMessage
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(a.body), &object))
+	for _, e := range object.Metadata.ManagedFields {
+		assert.Equal(t, "Update FieldsV1", e.Operation+" "+e.FieldsType)
+		assert.False(t, e.Time.IsZero())
+		found = append(found, e.Manager+" "+e.APIVersion+" "+e.Subresource+" "+string(e.FieldsV1))
+	}
+	return found
+}
+
+// Every write leaves its author's name at the fields that it changed.
+func TestManagedFields(t *testing.T) {
+	const merge = "application/merge-patch+json"
+	bubble(t, func(t *testing.T, p *piped) {
+		created := p.must(201, "POST", configMaps,
+			`{"metadata":{"name":"a","finalizers":["a.b/c"]},"data":{"k":"v","l":"w"}}`,
+			"User-Agent", "kubectl/v1.36.3 (linux)")
+		const finalizer = `"f:metadata":{"f:finalizers":{"v:\"a.b/c\"":{}}}`
+		assert.Equal(t, []string{`kubectl v1  {"f:data":{"f:k":{},"f:l":{}},` + finalizer + `}`}, created.managers(t))
+		time.Sleep(time.Second)
+		patched := p.must(200, "PATCH", configMaps+"/a?fieldManager=robot", `{"data":{"k":"2","l":null}}`,
+			"Content-Type", merge)
+		two := []string{`kubectl v1  {` + finalizer + `}`, `robot v1  {"f:data":{"f:k":{}}}`}
+		assert.Equal(t, two, patched.managers(t), "the changed field has a new owner, and the removed one has none")
+
+		time.Sleep(time.Second)
+		same := p.must(200, "PATCH", configMaps+"/a?fieldManager=robot", `{"data":{"k":"2"}}`, "Content-Type", merge)
+		assert.Equal(t, patched.body, same.body,
+			"a write that changes nothing leaves the times alone, and takes no version")
+		put := p.must(200, "PUT", configMaps+"/a", `{"metadata":{"name":"a","finalizers":["a.b/c"]},"data":{"k":"2"}}`)
+		assert.Equal(t, two, put.managers(t), "a client that does not know managedFields does not remove them")
+		for _, name := range []string{"b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"} {
+			time.Sleep(time.Second)
+			p.must(200, "PATCH", configMaps+"/a?fieldManager="+name, `{"data":{"`+name+`":"1"}}`, "Content-Type", merge)
+		}
+		found := p.must(200, "GET", configMaps+"/a", "").managers(t)
+		require.Len(t, found, 10, "the oldest entries go")
+		assert.Equal(t, `c v1  {"f:data":{"f:c":{}}}`, found[0])
+	})
+}
+
+const pods = "/api/v1/namespaces/default/pods"
+
+func TestPodsAreEvicted(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.must(201, "POST", pods,
+			`{"metadata":{"name":"web"},"spec":{"containers":[{"name":"a","image":"i"}]}}`)
+		p.must(405, "POST", "/api/v1/namespaces/default/bindings", `{"metadata":{"name":"web"}}`)
+		p.must(201, "POST", pods+"/web/eviction?dryRun=All", `{"metadata":{"name":"web"}}`)
+		assert.NotContains(t, p.must(200, "GET", pods+"/web", "").body, "deletionTimestamp")
+		assert.Contains(t, p.must(201, "POST", pods+"/web/eviction",
+			`{"metadata":{"name":"web"},"deleteOptions":{"gracePeriodSeconds":0}}`).body, `"status":"Success"`)
+		p.must(404, "GET", pods+"/web", "")
+	})
+}
+
+// events.k8s.io shows the events of the core group with other field names.
+func TestEventsHaveTwoForms(t *testing.T) {
+	const core, group = "/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events"
+	bubble(t, func(t *testing.T, p *piped) {
+		p.must(201, "POST", core,
+			`{"metadata":{"name":"e"},"involvedObject":{"kind":"Pod","namespace":"default"},"message":"it happened","reason":"Tested","type":"Normal"}`)
+		one := p.must(200, "GET", group+"/e", "").body
+		assert.Contains(t, one, `"note":"it happened"`)
+		assert.Contains(t, one, `"apiVersion":"events.k8s.io/v1"`)
+		list := p.must(200, "GET", group, "").body
+		assert.Contains(t, list, `"note":"it happened"`)
+		assert.NotContains(t, list, `"kind":"Event"`)
+		assert.Contains(t, p.must(200, "GET", core, "").body, `"message":"it happened"`)
+		assert.Equal(t, "events.k8s.io/v1", p.watch(group+"?watch=1").want("ADDED", "e").Object.APIVersion)
 	})
 }

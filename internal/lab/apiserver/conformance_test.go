@@ -19,7 +19,7 @@ func TestAnswersAsKubeAPIServer(t *testing.T) {
 // conformanceTarget starts a server like the control plane of the recordings: without a kubelet,
 // with a garbage collector.
 func conformanceTarget(t *testing.T) apiservertest.Target {
-	server, err := apiserver.New(apiserver.Config{NoKubelet: true, Anonymous: true})
+	server, err := apiserver.New(apiserver.Config{NoKubelet: true})
 	require.NoError(t, err)
 	require.NoError(t, server.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })

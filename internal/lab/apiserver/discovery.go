@@ -1,9 +1,8 @@
 package apiserver
 
 import (
-	"crypto/sha512"
-	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -27,7 +26,11 @@ func (x *exchange) serveDiscovery() error {
 	case ok && x.r.Method != http.MethodGet:
 		return resources.MethodNotAllowed()
 	case ok && len(parts) == 1 && wantsAggregated(x.r.Header):
-		x.serveAggregated(documents.aggregated[path])
+		data := documents.aggregated[path]
+		if x.form.Pretty {
+			data = indented(data)
+		}
+		x.send(http.StatusOK, aggregatedType, data)
 		return nil
 	case ok:
 		x.sendDocument(http.StatusOK, known)
@@ -46,62 +49,25 @@ func (x *exchange) serviceUnavailable() {
 	x.sendText(http.StatusServiceUnavailable, "service unavailable\n")
 }
 
-// serveAggregated serves /api or /apis in the form that newer clients prefer.
-func (x *exchange) serveAggregated(aggregated document) {
-	x.w.Header().Set("Cache-Control", "public")
-	x.w.Header().Add("Vary", "Accept")
-	if x.unchanged(aggregated.etag) {
-		return
-	}
-	data := aggregated.data
-	if x.form.Pretty {
-		data = indented(data)
-	}
-	x.send(http.StatusOK, aggregatedType, data)
-}
-
-// unchanged sets the ETag, and answers 304 if the client has that version.
-func (x *exchange) unchanged(etag string) bool {
-	quoted := `"` + etag + `"`
-	x.w.Header().Set("Etag", quoted)
-	for known := range strings.SplitSeq(x.r.Header.Get("If-None-Match"), ",") {
-		known = strings.TrimSpace(known)
-		if known == "*" || strings.TrimPrefix(known, "W/") == quoted {
-			x.w.WriteHeader(http.StatusNotModified)
-			return true
-		}
-	}
-	return false
-}
-
 // documents caches the OpenAPI documents until the catalog changes.
 type documents struct {
 	// mu guards the fields below; openAPI was derived from groups.
 	mu      sync.Mutex
 	groups  []resources.Group
-	openAPI map[string]document // by path below /openapi/
+	openAPI map[string][]byte // by path below /openapi/
 }
 
-// document is an encoded document.
-type document struct {
-	data []byte
-	etag string // without quotes
-}
-
-func newDocument(data []byte) document {
-	return document{data: data, etag: fmt.Sprintf("%X", sha512.Sum512(data))}
-}
-
-// describe returns an OpenAPI document: "v3", or "v3/" and the path of a version. The catalog
-// replaces its slice of groups at every change, so comparing the address suffices.
-func (d *documents) describe(path string, groups []resources.Group) (document, bool) {
+// describe returns an OpenAPI document: "v3", or "v3/" and the path of a version; nil if there is
+// none. The catalog replaces its slice of groups at every change, so comparing the address
+// suffices.
+func (d *documents) describe(path string, groups []resources.Group) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.groups) != len(groups) || &d.groups[0] != &groups[0] {
-		d.groups, d.openAPI = groups, map[string]document{}
+		d.groups, d.openAPI = groups, map[string][]byte{}
 	}
 	if known, ok := d.openAPI[path]; ok {
-		return known, true
+		return known
 	}
 	var data []byte
 	if path == "v3" {
@@ -109,12 +75,10 @@ func (d *documents) describe(path string, groups []resources.Group) (document, b
 	} else if version, ok := strings.CutPrefix(path, "v3/"); ok {
 		data, _ = resources.OpenAPIV3(groups, versionAt(version))
 	}
-	if data == nil {
-		return document{}, false
+	if data != nil {
+		d.openAPI[path] = data
 	}
-	made := newDocument(data)
-	d.openAPI[path] = made
-	return made, true
+	return data
 }
 
 // versionAt parses the output of resources.PathOf; it returns the zero value for other paths.
@@ -126,4 +90,41 @@ func versionAt(path string) api.GroupVersion {
 		return api.GroupVersion{Group: parts[1], Version: parts[2]}
 	}
 	return api.GroupVersion{}
+}
+
+// serveOpenAPI serves /openapi/v3, the documents of the group versions, and an empty /openapi/v2.
+// Clients keep a document until the hash in the index changes.
+func (x *exchange) serveOpenAPI() error {
+	path := strings.TrimPrefix(x.r.URL.Path, "/openapi/")
+	switch {
+	case path == "v2" && wantsProtobuf(x.r.Header):
+		x.send(http.StatusOK, openAPIV2Protobuf[1], nil) // an empty message
+		return nil
+	case path == "v2":
+		return resources.NotAcceptable("this server describes its types in /openapi/v3 only")
+	}
+	found := x.server.documents.describe(path, x.server.catalog.Groups())
+	switch {
+	case path == "v3":
+		x.send(http.StatusOK, "text/plain; charset=utf-8", found)
+	case found != nil:
+		x.send(http.StatusOK, mediaJSON, found)
+	case strings.HasPrefix(path, "v3/"):
+		x.w.WriteHeader(http.StatusNotFound)
+	default:
+		x.notFoundText()
+	}
+	return nil
+}
+
+// openAPIV2Protobuf are the media types of the OpenAPI v2 document. kubectl apply requests them and
+// fails without an answer, but looks in the v3 documents first, which have every kind.
+var openAPIV2Protobuf = []string{"application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+	"application/com.github.proto-openapi.spec.v2.v1.0+protobuf"}
+
+// wantsProtobuf reports whether a client prefers protobuf.
+func wantsProtobuf(header http.Header) bool {
+	first, _, _ := strings.Cut(header.Get("Accept"), ",")
+	mediaType, _, _ := strings.Cut(first, ";")
+	return slices.Contains(openAPIV2Protobuf, strings.ToLower(strings.TrimSpace(mediaType)))
 }

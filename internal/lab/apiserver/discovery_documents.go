@@ -21,7 +21,7 @@ type discovery struct {
 	// "apis/apps/v1".
 	byPath map[string][]byte
 	// aggregated are "api" and "apis" in aggregated form.
-	aggregated map[string]document
+	aggregated map[string][]byte
 	// stale are the paths of versions that are announced and do not answer.
 	stale map[string]bool
 }
@@ -33,7 +33,7 @@ const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupD
 func newDiscovery(all []resources.Group, serverAddress string) *discovery {
 	d := &discovery{
 		byPath: map[string][]byte{}, stale: map[string]bool{},
-		aggregated: map[string]document{"api": aggregate(all, true), "apis": aggregate(all, false)},
+		aggregated: map[string][]byte{"api": aggregate(all, true), "apis": aggregate(all, false)},
 	}
 	list := api.APIGroupList{TypeMeta: typeMeta("APIGroupList"), Groups: []api.APIGroup{}}
 	for _, g := range all {
@@ -116,7 +116,7 @@ func resourceList(gv api.GroupVersion, v resources.GroupVersion) api.APIResource
 }
 
 // aggregate returns an aggregated document: of the core group, or of all others.
-func aggregate(all []resources.Group, core bool) document {
+func aggregate(all []resources.Group, core bool) []byte {
 	list := api.APIGroupDiscoveryList{
 		TypeMeta: api.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
 		Items:    []api.APIGroupDiscovery{},
@@ -131,7 +131,7 @@ func aggregate(all []resources.Group, core bool) document {
 		}
 		list.Items = append(list.Items, item)
 	}
-	return newDocument(encodeDocument(list))
+	return encodeDocument(list)
 }
 
 func aggregateVersion(v resources.GroupVersion) api.APIVersionDiscovery {

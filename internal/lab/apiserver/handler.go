@@ -74,7 +74,7 @@ func (x *exchange) serve() error {
 	if started := x.server.trace.RequestStarted; started != nil {
 		started(x.describe())
 	}
-	if refused := x.server.authorize(x.info.Request); refused != nil {
+	if refused := x.server.faults.Authorize(x.info.Request); refused != nil {
 		x.w.Header().Set("X-Content-Type-Options", "nosniff")
 		return refused
 	}
@@ -129,13 +129,13 @@ func newExchange(s *Server, w http.ResponseWriter, r *http.Request) *exchange {
 		x.info.Verb = "watch"
 	}
 	// Until the endpoint is known, errors use the simplest form that the client accepts.
-	x.form, _ = negotiate(r, false, false)
+	x.form, _ = negotiate(r, false)
 	return x
 }
 
 // negotiate determines the form of the answer, which convert allows to be a table or metadata.
 func (x *exchange) negotiate(convert bool) error {
-	form, ok := negotiate(x.r, convert, x.info.Verb == "watch")
+	form, ok := negotiate(x.r, convert)
 	x.form = form
 	if !ok {
 		return resources.NotAcceptable("only the following media types are accepted: " + mediaJSON)

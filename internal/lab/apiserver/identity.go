@@ -12,9 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/restclient/api"
 )
 
 // User is the user of a request.
@@ -23,20 +21,16 @@ type User struct {
 	Name string
 	// UID distinguishes users of the same name; often "".
 	UID string
-	// Groups are the groups besides system:authenticated, which all authenticated users are in.
+	// Groups are the groups besides system:authenticated, which all users are in.
 	Groups []string
 }
 
 // Special users and groups of Kubernetes.
 const (
-	// anonymousUser is the user of requests without credentials.
-	anonymousUser = "system:anonymous"
-	// GroupUnauthenticated is the group of the anonymous user, GroupAuthenticated that of all
-	// others.
-	GroupUnauthenticated = "system:unauthenticated"
-	GroupAuthenticated   = "system:authenticated"
 	// GroupMasters is the group of administrators.
 	GroupMasters = "system:masters"
+	// groupAuthenticated is the group of all users.
+	groupAuthenticated = "system:authenticated"
 
 	serviceAccountPrefix = "system:serviceaccount:"
 	// tokenIssuer is the default audience of tokens.
@@ -48,9 +42,8 @@ var administrator = User{Name: "kubernetes-admin", Groups: []string{GroupMasters
 
 // identity holds the server's keys and certificates, and the credentials that it accepts.
 type identity struct {
-	token     string          // of the administrator
-	tokens    map[string]User // by bearer token, the administrator's among them
-	anonymous bool            // requests without credentials are accepted
+	token  string          // of the administrator
+	tokens map[string]User // by bearer token, the administrator's among them
 
 	// The following are nil without TLS. clientCAs has the authority, which signs the certificates of
 	// clients; clientCertificate and clientKey are the administrator's.
@@ -72,10 +65,7 @@ type issuedToken struct {
 
 // newIdentity creates keys and certificates.
 func newIdentity(config Config) (id *identity, err error) {
-	id = &identity{
-		token: rand.Text(), tokens: map[string]User{}, issued: map[string]issuedToken{},
-		anonymous: config.Anonymous || config.Unprotected,
-	}
+	id = &identity{token: rand.Text(), tokens: map[string]User{}, issued: map[string]issuedToken{}}
 	maps.Copy(id.tokens, config.Tokens)
 	id.tokens[id.token] = administrator
 	if !config.TLS {
@@ -113,29 +103,25 @@ func (id *identity) tlsConfig() *tls.Config {
 	}
 }
 
-// authenticate returns the user of a request with all groups, including system:authenticated or
-// system:unauthenticated; false without a valid one. As in kube-apiserver a certificate takes
-// precedence over a token. An invalid credential is refused even if anonymous requests are
-// accepted, unless another one is valid.
+// authenticate returns the user of a request with all groups, including system:authenticated; false
+// without a valid one. As in kube-apiserver a certificate takes precedence over a token. An invalid
+// credential is refused even by an unprotected server, unless another one is valid.
 func (s *Server) authenticate(r *http.Request) (User, bool) {
 	user, presented, known := s.identity.fromCertificate(r)
 	if token := bearerToken(r); !known && token != "" {
 		presented = true
 		user, known = s.identity.fromToken(token)
 	}
-	switch anonymous := s.identity.anonymous && !presented; {
-	case anonymous && s.config.Unprotected:
+	if s.config.Unprotected && !presented {
 		user, known = administrator, true
-	case anonymous:
-		return User{Name: anonymousUser, Groups: []string{GroupUnauthenticated}}, true
 	}
 	return authenticated(user), known
 }
 
 // authenticated returns a user with the group of all authenticated users.
 func authenticated(user User) User {
-	if !slices.Contains(user.Groups, GroupAuthenticated) {
-		user.Groups = append(slices.Clip(user.Groups), GroupAuthenticated)
+	if !slices.Contains(user.Groups, groupAuthenticated) {
+		user.Groups = append(slices.Clip(user.Groups), groupAuthenticated)
 	}
 	return user
 }
@@ -206,30 +192,5 @@ func impersonate(user User, header http.Header) (User, error) {
 		namespace, _, _ := strings.Cut(rest, ":")
 		as.Groups = accountGroups(namespace)
 	}
-	if as.Name == anonymousUser {
-		as.Groups = append(as.Groups, GroupUnauthenticated)
-		return as, nil
-	}
 	return authenticated(as), nil
-}
-
-// authorize returns the 403 for a request, or nil. Authenticated users may do everything that no
-// fault forbids. Anonymous users may read health and version, as on a cluster with the default
-// roles.
-func (s *Server) authorize(asked faults.Request) *api.StatusError {
-	if asked.User == anonymousUser && !isPublic(asked) {
-		return faults.Forbidden(asked)
-	}
-	return s.faults.Authorize(asked)
-}
-
-func isPublic(asked faults.Request) bool {
-	if asked.Resource != "" || asked.Verb != "get" {
-		return false
-	}
-	switch strings.TrimSuffix(asked.Path, "/") {
-	case "/healthz", "/livez", "/readyz", "/version":
-		return true
-	}
-	return false
 }

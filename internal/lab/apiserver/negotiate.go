@@ -10,10 +10,10 @@ import (
 const mediaJSON = "application/json"
 
 // negotiate returns the form of the answer to a request: the whole object, its metadata or a table,
-// always in JSON. convert allows tables and metadata, stream marks a watch. The order in the Accept
-// header decides among the forms that the server supports, so a client that prefers protobuf and
-// accepts JSON gets JSON. If there is none, ok is false and form is that of the error.
-func negotiate(r *http.Request, convert, stream bool) (form answerForm, ok bool) {
+// always in JSON. convert allows tables and metadata. The order in the Accept header decides among
+// the forms that the server supports, so a client that prefers protobuf and accepts JSON gets JSON.
+// If there is none, ok is false and form is that of the error.
+func negotiate(r *http.Request, convert bool) (form answerForm, ok bool) {
 	form = answerForm{Pretty: isPretty(r)}
 	header := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {
@@ -23,7 +23,7 @@ func negotiate(r *http.Request, convert, stream bool) (form answerForm, ok bool)
 		if c.mediaType != "*/*" && c.mediaType != mediaJSON {
 			continue
 		}
-		if asked, ok := c.form(convert, stream); ok {
+		if asked, ok := c.form(convert); ok {
 			asked.Pretty = asked.Pretty || form.Pretty
 			return asked, true
 		}
@@ -32,19 +32,14 @@ func negotiate(r *http.Request, convert, stream bool) (form answerForm, ok bool)
 }
 
 // form returns the form that the clause requests, if the endpoint supports it.
-func (c clause) form(convert, stream bool) (answerForm, bool) {
-	form := answerForm{As: conversion(c.params["as"]), Version: c.params["v"]}
-	if asked := c.params["stream"]; asked != "" && (asked != "watch" || !stream) {
-		return answerForm{}, false
-	}
+func (c clause) form(convert bool) (answerForm, bool) {
+	form := answerForm{As: conversion(c.params["as"])}
 	form.Pretty = c.params["pretty"] == "1" || c.params["pretty"] == "true"
 	switch form.As {
 	case "":
-		form.Version = ""
 		return form, true
 	case asTable, asMetadata, asMetadataList:
-		known := form.Version == "v1" || form.Version == "v1beta1"
-		return form, convert && known && c.params["g"] == "meta.k8s.io"
+		return form, convert && c.params["v"] == "v1" && c.params["g"] == "meta.k8s.io"
 	}
 	return answerForm{}, false
 }
@@ -64,8 +59,6 @@ func isPretty(r *http.Request) bool {
 type answerForm struct {
 	// As is the kind to convert to; "" means the object itself.
 	As conversion
-	// Version is the version of meta.k8s.io to convert to, "v1" or "v1beta1".
-	Version string
 	// Pretty indents the document.
 	Pretty bool
 }

@@ -178,16 +178,13 @@ type Config struct {
 
 	// Tokens maps additional bearer tokens to users.
 	Tokens map[string]User
-	// Anonymous accepts requests without credentials as system:anonymous, who may read health and
-	// version only. Other requests get 403 instead of 401, as on most clusters.
-	Anonymous bool
 	// Unprotected treats requests without credentials as the administrator's. Every client that can
 	// reach the server may do everything.
 	Unprotected bool
 
 	// Predecessor, if not nil, is a stopped server that the new one replaces, like a restarted
 	// kube-apiserver. The new server takes over its objects, history, tokens, certificates, and its
-	// Window, Tokens, Anonymous and Committed. A real kube-apiserver starts with an empty watch
+	// Window, Tokens and Committed. A real kube-apiserver starts with an empty watch
 	// cache; call Store().Compact to simulate that.
 	Predecessor *Server
 

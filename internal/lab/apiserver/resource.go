@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -109,16 +110,72 @@ func (x *exchange) serveSubresource(t registry.Target) error {
 		return resources.MethodNotAllowed()
 	}
 	switch t.Subresource {
-	case "exec", "attach", "portforward", "proxy", "ephemeralcontainers", "resize", "approval":
+	case "log", "exec", "attach", "portforward", "proxy", "ephemeralcontainers", "resize", "approval":
 		return x.refuseSimulated(t)
 	case "eviction":
 		return x.serveEviction(t)
 	case "binding":
 		return x.serveBinding(t)
-	case "log":
-		return x.serveLog(t)
 	case "token":
 		return x.serveToken(t)
 	}
 	return x.serveVerb(t)
+}
+
+// serveEviction answers an eviction. Without disruption budgets it is a delete.
+func (x *exchange) serveEviction(t registry.Target) error {
+	eviction, parameters, err := x.readPosted(api.GroupVersionKind{Group: "policy", Version: "v1",
+		Kind: "Eviction"}, nil)
+	if err != nil {
+		return err
+	}
+	options := api.DeleteOptions{DryRun: parameters.dryRun}
+	if wanted, ok := eviction.Nested("deleteOptions").(map[string]any); ok {
+		wire, err := optionsOf(wanted)
+		if err == nil {
+			options, err = wire.check()
+		}
+		if err != nil {
+			return err
+		}
+		options.DryRun = options.DryRun || parameters.dryRun
+	}
+	t.Subresource = ""
+	if _, _, err := x.server.registry.Delete(x.r.Context(), t, options,
+		registry.WriteOptions{DryRun: options.DryRun, User: x.user.Name}); err != nil {
+		return err
+	}
+	x.sendSuccess(http.StatusCreated)
+	return nil
+}
+
+func (x *exchange) sendSuccess(code int) {
+	x.sendDocument(code, encodeStatus(api.Status{Status: api.StatusSuccess, Code: code}))
+}
+
+// serveBinding assigns a pod to a node.
+func (x *exchange) serveBinding(t registry.Target) error {
+	binding, parameters, err := x.readPosted(api.GroupVersionKind{Version: "v1", Kind: "Binding"}, nil)
+	if err != nil {
+		return err
+	}
+	t.Subresource = ""
+	node := binding.NestedString("target", "name")
+	if err := x.server.registry.Bind(x.r.Context(), t, node, x.writeOptions(parameters)); err != nil {
+		return err
+	}
+	x.sendSuccess(http.StatusCreated)
+	return nil
+}
+
+// refuseSimulated refuses the subresources of a program that runs and of a certificate that is
+// issued: there is none.
+func (x *exchange) refuseSimulated(t registry.Target) error {
+	subresource := t.Subresource
+	t.Subresource = ""
+	if _, err := x.server.registry.Get(t, api.GetOptions{}); err != nil {
+		return err
+	}
+	return resources.ServiceUnavailable(
+		fmt.Sprintf("%s %s is simulated and has no %s", t.Definition.Singular, t.Name, subresource))
 }

@@ -53,7 +53,7 @@ func (x *exchange) answerReview(kind string, question *api.Unstructured) (map[st
 	return x.reviewAccess(question.NestedString("spec", "user"), question.NestedStringSlice("spec", "groups"), question)
 }
 
-// rolesUnused is why everybody but an anonymous user may do what no fault forbids.
+// rolesUnused is why every user may do what no fault forbids.
 const rolesUnused = "Roles are stored and not evaluated: this server allows everything that no fault forbids"
 
 // reviewAccess reports whether a user may do something. Administrators may do it on every cluster;
@@ -75,10 +75,10 @@ func (x *exchange) reviewAccess(user string, groups []string, question *api.Unst
 		asked.Resource, asked.Subresource = text(resource, "resource"), text(resource, "subresource")
 		asked.Namespace, asked.Name = text(resource, "namespace"), text(resource, "name")
 	}
-	if x.server.faults.Forbids(asked) || user == anonymousUser && !isPublic(asked) {
+	if x.server.faults.Forbids(asked) {
 		return map[string]any{"allowed": false, "reason": faults.Forbidden(asked).Status.Message}, nil
 	}
-	if slices.Contains(groups, GroupMasters) || isPublic(asked) {
+	if slices.Contains(groups, GroupMasters) {
 		return map[string]any{"allowed": true}, nil
 	}
 	return map[string]any{"allowed": true, "reason": rolesUnused}, nil

@@ -182,12 +182,7 @@ func (r *replica) follow(ctx context.Context) {
 		for !ok {
 			watch, ok = r.list()
 		}
-		last := false
-		select {
-		case <-r.storm.done:
-			last = true
-		default:
-		}
+		last := isClosed(r.storm.done)
 		events, err := next(ctx, watch)
 		switch {
 		case api.IsExpired(err):
@@ -235,17 +230,12 @@ func TestStorm(t *testing.T) {
 	}
 	writing.Go(func() { s.controlNamespace(30) })
 	forgetting.Go(func() {
-		for {
-			select {
-			case <-s.done:
-				return
-			default:
-				before := s.store.Version()
-				for s.store.Version() < before+200 && !isClosed(s.done) {
-					_, _ = s.Get(s.ns("default"), api.GetOptions{})
-				}
-				s.store.Compact()
+		for !isClosed(s.done) {
+			before := s.store.Version()
+			for s.store.Version() < before+200 && !isClosed(s.done) {
+				_, _ = s.Get(s.ns("default"), api.GetOptions{})
 			}
+			s.store.Compact()
 		}
 	})
 	writing.Wait()

@@ -2,6 +2,7 @@ package resources
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,4 +135,39 @@ func TestCustomTable(t *testing.T) {
 	assert.Equal(t, int64(2), customCell("integer", []any{2.7}, now))
 	assert.Empty(t, printed(nil))
 	assert.Equal(t, "1.5", printed(1.5))
+}
+
+// A description of an unknown type or field would never be read.
+func TestDescriptionsAreOfTypesAndFields(t *testing.T) {
+	fields := map[string]map[string]*Type{}
+	for name, typ := range Builtin().types {
+		short := name[strings.LastIndexByte(name, '.')+1:]
+		if fields[short] == nil {
+			fields[short] = map[string]*Type{}
+		}
+		for field, t := range typ.fields {
+			fields[short][field] = t
+		}
+	}
+	for name, sentence := range descriptions() {
+		assert.True(t, strings.HasSuffix(sentence, "."), "%s: %s", name, sentence)
+		typ, field, hasField := strings.Cut(name, ".")
+		if typ == "*" {
+			continue
+		}
+		require.Contains(t, fields, typ, name)
+		if hasField {
+			assert.Contains(t, fields[typ], field, name)
+		}
+	}
+}
+
+func TestKindsAreDescribed(t *testing.T) {
+	renderedTypes()
+	for gvk, name := range Builtin().kinds {
+		if strings.HasSuffix(gvk.Kind, "List") || gvk.Kind == "WatchEvent" {
+			continue
+		}
+		assert.NotEmpty(t, Builtin().definitions[name].Schema["description"], gvk)
+	}
 }

@@ -102,17 +102,6 @@ func TestAValueThatDoesNotFitIsSaid(t *testing.T) {
 		mistake(typeOf(t, "v1", "Secret"), decode(t, `{"data":{"a":5}}`)))
 }
 
-func TestPruneKeepsWhatTheTypeHas(t *testing.T) {
-	pod := typeOf(t, "v1", "Pod")
-	tree := decode(t,
-		`{"kind":"Pod","zed":1,"metadata":{"name":"p","creationTimestamp":null,"labels":{"a":null,"b":"1"},"foo":{}},
-		"spec":{"containers":[{"name":"c","bar":[1],"ports":[{"x":1}]}],"volumes":null,"overhead":{"cpu":null}},
-		"status":{}}`)
-	pod.Prune(tree)
-	assert.Equal(t, decode(t, `{"kind":"Pod","metadata":{"name":"p","labels":{"b":"1"}},
-		"spec":{"containers":[{"name":"c","ports":[{}]}]},"status":{}}`), tree)
-}
-
 const crontab = `{"type":"object","properties":{"spec":{"type":"object","properties":{"a":{"type":"string"},"list":{"type":"array","items":{"type":"object",
 	"properties":{"x":{"type":"string"}}}},"m":{"type":"object","additionalProperties":{"type":"string"}},"any":{"type":"object","x-kubernetes-preserve-unknown-fields":true},
 	"free":{"type":"object","additionalProperties":true},"em":{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"s":{"type":"object"}}},

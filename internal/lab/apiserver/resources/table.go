@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"cmp"
 	"encoding/json"
 	"iter"
 	"time"
@@ -10,10 +9,11 @@ import (
 	"orrery/restclient/api"
 )
 
+// ConvertedVersion is the version of the kinds that objects can be converted to.
+const ConvertedVersion = "meta.k8s.io/v1"
+
 // TableOptions configure a table.
 type TableOptions struct {
-	// APIVersion is the version of Table; "" means "meta.k8s.io/v1".
-	APIVersion string
 	// Include is "Metadata" (also ""), "Object" or "None".
 	Include string
 	// NoHeaders omits the column definitions, as in the later events of a watch.
@@ -54,11 +54,10 @@ type row struct {
 
 // Table appends the meta.k8s.io Table of the objects to dst.
 func Table(dst []byte, d *Definition, objects iter.Seq[*store.Object], options TableOptions) []byte {
-	options.APIVersion = cmp.Or(options.APIVersion, "meta.k8s.io/v1")
 	if options.Now.IsZero() {
 		options.Now = time.Now()
 	}
-	t := table{Kind: "Table", APIVersion: options.APIVersion, Rows: []row{}, Metadata: api.ListMeta{
+	t := table{Kind: "Table", APIVersion: ConvertedVersion, Rows: []row{}, Metadata: api.ListMeta{
 		ResourceVersion: options.ResourceVersion, Continue: options.Continue, RemainingItemCount: options.Remaining,
 	}}
 	for _, c := range d.Columns {
@@ -76,7 +75,7 @@ func Table(dst []byte, d *Definition, objects iter.Seq[*store.Object], options T
 		case IncludeObject:
 			r.Object = d.AppendObject(nil, object, true)
 		default:
-			r.Object = AppendMetadata(nil, options.APIVersion, object)
+			r.Object = AppendMetadata(nil, object)
 		}
 		t.Rows = append(t.Rows, r)
 	}
@@ -84,10 +83,8 @@ func Table(dst []byte, d *Definition, objects iter.Seq[*store.Object], options T
 }
 
 // AppendMetadata appends the PartialObjectMetadata of an object.
-func AppendMetadata(dst []byte, apiVersion string, object *store.Object) []byte {
-	dst = append(dst, `{"kind":"PartialObjectMetadata","apiVersion":"`...)
-	dst = append(dst, apiVersion...)
-	dst = append(dst, `","metadata":`...)
+func AppendMetadata(dst []byte, object *store.Object) []byte {
+	dst = append(dst, `{"kind":"PartialObjectMetadata","apiVersion":"`+ConvertedVersion+`","metadata":`...)
 	dst = append(dst, object.Metadata()...)
 	return append(dst, '}')
 }

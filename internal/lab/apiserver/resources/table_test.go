@@ -61,25 +61,44 @@ const jsonPathDocument = `{"a":{"b":[1,2,{"c":"d"}],"e.f":7,"g h":8},"list":[{"t
 func TestJSONPath(t *testing.T) {
 	root := parse(t, jsonPathDocument).Object
 	for text, want := range map[string]string{
-		".a.b[-4]": `null`,
-		".a.b[0]":  `[1]`, ".a.b[-1].c": `["d"]`, ".a.b[7]": `null`, ".a.b[*]": `[1,2,{"c":"d"}]`, ".a['e.f']": `[7]`,
-		`.a.e\.f`:   `[7]`,
-		`.a["g h"]`: `[8]`, ".a.*": `[[1,2,{"c":"d"}],7,8]`, ".x.y": `null`, ".a.b.c": `null`, ".null": `[null]`,
-		".":                                "[" + jsonPathDocument + "]",
-		`.list[?(@.type=="Ready")].status`: `["True"]`, `.list[?(@.n==1)].type`: `["Ready"]`,
+		".a.b[-4]": `null`, ".a.b[-1].c": `["d"]`, ".a.b[7]": `null`, ".a['e.f']": `[7]`, `.a.e\.f`: `[7]`,
+		`.a["g h"]`: `[8]`, ".a.*": `[[1,2,{"c":"d"}],7,8]`, ".a.b.c": `null`, ".null": `[null]`,
+		".": "[" + jsonPathDocument + "]", `.list[?(@.n==1)].type`: `["Ready"]`,
 		`.list[?(@.n==2.5)].type`: `["Other"]`, `.list[?(@.ok)].type`: `["Ready"]`,
 		`.list[?(@.ok==true)].type`: `["Ready"]`, `.list[?(@.ok==false)].type`: `null`,
 	} {
 		path, err := parseJSONPath(text)
 		require.NoError(t, err, text)
-		var found any
-		data, err := json.Marshal(path.find(root))
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(data, &found))
-		assert.JSONEq(t, want, string(data), text)
+		assert.JSONEq(t, want, encoded(path.find(root)), text)
 	}
 	for _, text := range []string{"a", ".a[", ".a[x]", ".a[?(@.b", ".a[?(b)]", ".a[?(b==1)]", ".a{", ".a[?(@.b{==1)]"} {
 		_, err := parseJSONPath(text)
 		assert.Error(t, err, text)
+	}
+}
+
+// The paths are those of real definitions.
+func TestPathsOfColumns(t *testing.T) {
+	object := map[string]any{
+		"metadata": map[string]any{"labels": map[string]any{"cluster.x-k8s.io/cluster-name": "c"}},
+		"spec":     map[string]any{"hosts": []any{"a", "b"}},
+		"status": map[string]any{"conditions": []any{
+			map[string]any{"type": "Ready", "status": "True"}, map[string]any{"type": "Other", "status": "False"},
+		}},
+	}
+	for text, want := range map[string][]any{
+		`.metadata.labels['cluster\.x-k8s\.io/cluster-name']`: {"c"},
+		`.metadata.labels.cluster\.x-k8s\.io/cluster-name`:    {"c"},
+		`.status.conditions[?(@.type=="Ready")].status`:       {"True"},
+		`.status.conditions[?(@.type=='Ready')].status`:       {"True"},
+		`.spec.hosts[1]`:    {"b"},
+		`.spec.hosts[-1:]`:  {"b"},
+		`.spec.hosts[*]`:    {"a", "b"},
+		`.spec['hosts'][0]`: {"a"},
+		`.spec.missing`:     nil,
+	} {
+		path, err := parseJSONPath(text)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, path.find(object), text)
 	}
 }
