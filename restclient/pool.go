@@ -251,6 +251,9 @@ func (p *pool) newTLSConfig(caData []byte) (*tls.Config, error) {
 	if len(caData) > 0 || p.cfg.TLS.CAFile != "" {
 		cfg.RootCAs = x509.NewCertPool()
 		if !cfg.RootCAs.AppendCertsFromPEM(caData) {
+			if len(p.cfg.TLS.CAData) == 0 {
+				return nil, &ConfigError{Field: "TLS.CAFile", Problem: p.cfg.TLS.CAFile + " contains no PEM certificate"}
+			}
 			return nil,
 				&ConfigError{Field: "TLS", Problem: "has certificate authority data that contains no PEM certificate"}
 		}
