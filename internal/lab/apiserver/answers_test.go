@@ -178,3 +178,15 @@ func TestEventsHaveTwoForms(t *testing.T) {
 		assert.Equal(t, "events.k8s.io/v1", p.watch(group+"?watch=1").want("ADDED", "e").Object.APIVersion)
 	})
 }
+
+// Python's client patches the scale of a Deployment so.
+func TestAStrategicMergePatchOfAScale(t *testing.T) {
+	const deployments = "/apis/apps/v1/namespaces/default/deployments"
+	bubble(t, func(t *testing.T, p *piped) {
+		p.must(201, "POST", deployments, `{"metadata":{"name":"web"},"spec":{"selector":{"matchLabels":{"a":"b"}},
+			"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+		patched := p.must(200, "PATCH", deployments+"/web/scale", `{"spec":{"replicas":3}}`, "Content-Type",
+			"application/strategic-merge-patch+json")
+		assert.Contains(t, patched.body, `"spec":{"replicas":3}`)
+	})
+}

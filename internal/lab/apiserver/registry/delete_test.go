@@ -35,8 +35,9 @@ func TestAPodHasNoGracePeriodLeftWhenItGoes(t *testing.T) {
 func TestPodsWithFinalizersWaitForBoth(t *testing.T) {
 	w := newWorld(t)
 	p := w.at("pods", "default", "p")
-	w.make(p,
-		`{"metadata":{"name":"p","finalizers":["a.b/c"]},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`)
+	const held = `{"metadata":{"name":"p","finalizers":["a.b/c"]},
+		"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`
+	w.make(p, held)
 	_, gone := w.delete(p, api.DeleteOptions{})
 	assert.False(t, gone)
 	_, err := w.patch(p, `{"metadata":{"finalizers":null}}`)
@@ -45,8 +46,7 @@ func TestPodsWithFinalizersWaitForBoth(t *testing.T) {
 	_, gone = w.delete(p, api.DeleteOptions{GracePeriodSeconds: ptr(int64(0))})
 	assert.True(t, gone)
 
-	w.make(p,
-		`{"metadata":{"name":"p","finalizers":["a.b/c"]},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`)
+	w.make(p, held)
 	_, gone = w.delete(p, api.DeleteOptions{GracePeriodSeconds: ptr(int64(0))})
 	assert.False(t, gone)
 	_, err = w.patch(p, `{"metadata":{"finalizers":null}}`)

@@ -84,7 +84,7 @@ func customDefinition(spec tree, name string, version tree) (*Definition, error)
 	}
 	if paths := child(subresources, "scale"); paths != nil {
 		d.Scale = true
-		d.Subresources = append(d.Subresources, Subresource{Name: "scale", Kind: scales.GVK(), Verbs: readAndWrite})
+		d.Subresources = append(d.Subresources, Subresource{Name: "scale", Kind: Scales().GVK(), Verbs: readAndWrite})
 		d.scale = &scalePaths{
 			replicas: simpleSteps(text(paths, "specReplicasPath")),
 			status:   simpleSteps(text(paths, "statusReplicasPath")),

@@ -1,6 +1,8 @@
 package resources
 
 import (
+	"sync"
+
 	"orrery/restclient/api"
 )
 
@@ -16,13 +18,15 @@ var replicaPaths = &scalePaths{
 }
 
 // Scales returns the definition that describes the documents of all scale subresources.
-func Scales() *Definition { return scales }
-
-var scales = &Definition{
-	Group: "autoscaling", Version: "v1", Versions: []string{"v1"},
-	Plural: "scales", Singular: "scale", Kind: "Scale", ListKind: "ScaleList", Namespaced: true,
-	Columns: []Column{nameColumn(), ageColumn()},
-}
+var Scales = sync.OnceValue(func() *Definition {
+	d := &Definition{
+		Group: "autoscaling", Version: "v1", Versions: []string{"v1"},
+		Plural: "scales", Singular: "scale", Kind: "Scale", ListKind: "ScaleList", Namespaced: true,
+		Columns: []Column{nameColumn(), ageColumn()},
+	}
+	d.Type, _ = Builtin().Type(d.GVK())
+	return d
+})
 
 // ScaleOf returns the autoscaling/v1 Scale of an object. The type must have the subresource.
 func (d *Definition) ScaleOf(o *api.Unstructured) *api.Unstructured {
