@@ -97,12 +97,16 @@ func TestAReplicaThatCannotSeeAnotherControllerWarns(t *testing.T) {
 	r.end()
 }
 
-// A suspicion is not reported as a fact, in a dry run either.
+// A suspicion is not reported as a fact, in a dry run either. A dry run does not wait for the grace
+// period of a namespace.
 func TestADryRunSaysHowMuchItKnows(t *testing.T) {
 	path, _ := crowdedCluster(t, nil)
 	holdLease(t, path, "kube-controller-manager", "m")
-	r := startReplica(t, path, "--allow-second-controller=false", "--dry-run")
+	deleteNamespace(t, clientOf(t, path), "shop", 1)
+	r := startReplica(t, path, "--allow-second-controller=false", "--dry-run",
+		"--namespace-deletion-grace-period=24h")
 	r.await("controller started")
+	r.await("dry run: would delete")
 	assert.Contains(t, r.stderr.String(), "another controller of this kind may be active")
 	assert.NotContains(t, r.stderr.String(), "another controller of this kind is active")
 	r.end()

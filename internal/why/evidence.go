@@ -27,7 +27,8 @@ type Evidence struct {
 	// Namespace is nil if it does not exist or may not be read; Refused says which.
 	Namespace *Namespace `json:"namespace,omitempty"`
 	Refused   *Failure   `json:"refused,omitempty"`
-	// Terminating are the names of the terminating namespaces, if the examined one does not exist.
+	// Terminating are the names of the terminating namespaces, if the examined one does not exist, or
+	// if it has finalizers whose owners may be in one of them.
 	Terminating []string `json:"terminating,omitempty"`
 	// Unlisted is why they could not be listed.
 	Unlisted *Failure `json:"unlisted,omitempty"`

@@ -83,7 +83,7 @@ func (f *Finding) adviseOnOwner(e *Evidence, h Held, id string) {
 			waiting, f.Owner.Name)
 		f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
 	} else if stopped := e.stoppedOwner(h, keeper.Name); stopped != nil {
-		f.Remedies = []Remedy{{Command: stopped.bringBack(e)}}
+		f.bringBack(e, stopped)
 	}
 	switch {
 	case away:
@@ -145,12 +145,19 @@ func (e *Evidence) offerWithoutOwner(f *Finding, h Held) {
 // ifOwnerStaysAway is When of the removal of a finalizer whose owner has no known name.
 const ifOwnerStaysAway = "only if its owner, which is not known, does not come back"
 
-// bringBack is the command that brings a workload back which has no ready pod, or that shows why.
-func (w Workload) bringBack(e *Evidence) string {
-	if w.Replicas == 0 && (w.Kind == "deployment" || w.Kind == "statefulset") { // kubectl scales no others
-		return e.kubectl(w.Namespace, "scale %s --replicas=1", w.Kind+"/"+w.Name)
+// bringBack advises to bring a workload back that has no ready pod, or to see why it has none. No
+// pod starts in a terminating namespace.
+func (f *Finding) bringBack(e *Evidence, w *Workload) {
+	scalable := w.Kind == "deployment" || w.Kind == "statefulset" // kubectl scales no others
+	switch {
+	case w.Namespace == e.Name || slices.Contains(e.Terminating, w.Namespace):
+		f.Do = append(f.Do, fmt.Sprintf("run %s in another namespace until the objects are gone: nothing starts in "+
+			"%s, which is terminating", w.Name, w.Namespace))
+	case w.Replicas == 0 && scalable && e.Unlisted == nil:
+		f.Remedies = []Remedy{{Command: e.kubectl(w.Namespace, "scale %s --replicas=1", w.Kind+"/"+w.Name)}}
+	default:
+		f.Remedies = []Remedy{{Command: e.kubectl(w.Namespace, "describe %s %s", w.Kind, w.Name)}}
 	}
-	return e.kubectl(w.Namespace, "describe %s %s", w.Kind, w.Name)
 }
 
 // heldFinding returns the common part of the findings about a held object.

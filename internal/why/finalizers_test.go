@@ -180,6 +180,16 @@ func TestAdviceAboutOwners(t *testing.T) {
 			"\nrun: kubectl -n ops describe daemonset keda-operator\n"),
 		is("a Deployment that does not start", held(since("deployment", "keda-operator", 2, time.Hour)), "C04 proven",
 			"\nrun: kubectl -n ops describe deployment keda-operator\n"),
+		is("one in a namespace that is terminating, too", with(held(stopped("keda-operator")), also("ops")), "C04 proven",
+			"do: run keda-operator in another namespace until the objects are gone: nothing starts in ops, which is "+
+				"terminating", "!--replicas=1"),
+		is("one in this namespace", with(held(workload("deployment", "shop", "keda-operator", 0)), also()),
+			"C04 proven", "do: run keda-operator in another namespace", "!run: kubectl -n shop describe deployment"),
+		is("beside another namespace that is terminating", with(held(stopped("keda-operator")), also("team")),
+			"C04 proven", "--replicas=1"),
+		is("the terminating namespaces may not be listed", with(held(stopped("keda-operator")), func(e *why.Evidence) {
+			e.Unlisted = noRight
+		}), "C04 proven", "run: kubectl -n ops describe deployment keda-operator\n", "!--replicas=1"),
 		is("of several stopped parts the owner", parts(), "C04 possible", "owner: cert-manager, unknown",
 			"run: kubectl -n cert-manager scale deployment/cert-manager --replicas=1\n", "!cainjector"),
 		is("traces of an owner whose finalizer a library has set", traced, "C04 possible",
@@ -192,6 +202,11 @@ func TestAdviceAboutOwners(t *testing.T) {
 		is("a name that many programs have", orphan("databases", "example.com", "example.com/db", "manager",
 			ops("cert-manager")), "C04 possible", "run: only if its owner, which is not known, does not come back: "),
 	})
+}
+
+// also says which namespaces are terminating beside this one.
+func also(namespaces ...string) func(*why.Evidence) {
+	return func(e *why.Evidence) { e.Terminating = append(namespaces, "shop") }
 }
 
 // A program removes its finalizer from the types that it handles. On an object of another type,

@@ -74,7 +74,7 @@ func CollectAll(ctx context.Context, client *restclient.Client, options Options)
 	var all []*collector
 	for _, name := range names {
 		c := newCollector(client, name, options)
-		c.shared = root.shared
+		c.shared, c.evidence.Terminating = root.shared, names
 		if err := c.first(bounded); err != nil {
 			return nil, err
 		}

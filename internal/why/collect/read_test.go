@@ -104,6 +104,23 @@ func TestWhatOwnersAreAskedAbout(t *testing.T) {
 	assert.Equal(t, "a", e.Reviews[0].Name)
 }
 
+// No pod starts in a terminating namespace, which that of an owner may be.
+func TestTheNamespacesOfOwners(t *testing.T) {
+	c, _ := asking(t, headsOf("shop", "ops"))
+	held := why.Object{Name: "a", Deleted: time.Now(), Finalizers: []string{"example.com/x"}}
+	c.evidence.Namespace = &why.Namespace{Deleted: time.Now()}
+	c.suspicions(t.Context())
+	assert.Empty(t, c.evidence.Terminating, "no owner is looked for")
+	c.evidence.Types = []why.Type{{Version: "v1", Resource: "configmaps", Count: 1, Objects: []why.Object{held}}}
+	c.suspicions(t.Context())
+	assert.Equal(t, []string{"ops", "shop"}, c.evidence.Terminating)
+	c, _ = asking(t, `[]`)
+	c.evidence.Namespace = &why.Namespace{Deleted: time.Now()}
+	c.evidence.Types = []why.Type{{Version: "v1", Resource: "configmaps", Count: 1, Objects: []why.Object{held}}}
+	c.suspicions(t.Context())
+	assert.NotNil(t, c.evidence.Unlisted)
+}
+
 // The namespace itself is not in a namespace.
 func TestTheStampOfTheNamespace(t *testing.T) {
 	c, requests := asking(t, listOf())

@@ -53,6 +53,11 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(len(why.Refusals(n, e.Name)) > 0, func() { c.reviews(ctx) })
 	ask(e.BlamesConversion(), func() { e.Definitions = list(ctx, c, query{gvr: definitionsResource}, definitionOf) })
 	held := c.held()
+	ask(len(held) > 0 && e.Terminating == nil, func() {
+		var err error
+		e.Terminating, err = c.inDeletionNow(ctx)
+		e.Unlisted = failure("", "list namespaces", err)
+	})
 	ask(len(held) > 0, func() { c.workloads(ctx, held) })
 	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, query{gvr: leasesResource}, c.lease) })
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
