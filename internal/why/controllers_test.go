@@ -104,9 +104,6 @@ func TestNoNamespaceController(t *testing.T) {
 		is("its Lease expired 12 min ago", restarted(12*time.Minute), "C19 proven"),
 		is("its Lease expired, and no pod of it is visible", with(restarted(2*time.Minute), managers()), "C19 possible",
 			elsewhere),
-		once("its Lease expired, and was written between the samples", bare(managers(why.Manager{Name: "kcm"}),
-			led(lease("kube-controller-manager", 12*time.Minute))), led(moved(lease("kube-controller-manager",
-			12*time.Minute))), "C19 possible"),
 		is("an expired Lease, and conditions that were written since", k3s, "no C19"),
 		is("a first pass does not take long if it is off", many, "C19 proven"),
 		once("objects go while it is off", switchedOff(), func(e *why.Evidence) {

@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -194,9 +195,6 @@ func (t Type) GVR() api.GroupVersionResource {
 	return api.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource}
 }
 
-// Unread reports whether the namespace may hold objects of the type that were not seen.
-func (t Type) Unread() bool { return t.Failed != nil || t.More }
-
 // Object has the metadata of an object.
 type Object struct {
 	Name            string    `json:"name"`
@@ -253,33 +251,26 @@ const everyType = "everything"
 func (e *Evidence) left() (objects int, unread []string) {
 	for _, t := range e.Types {
 		objects += t.Count
-		if t.Unread() {
-			unread = append(unread, t.Name())
-		}
 	}
-	for groupVersion := range e.Discovery.Failed {
-		unread = append(unread, groupVersion)
-	}
-	if e.Discovery.Refused != nil {
-		unread = append(unread, everyType)
-	}
-	slices.Sort(unread)
-	return objects, unread
+	return objects, slices.Sorted(maps.Keys(e.unread()))
 }
 
-// reasons says why types are unread that this user may read.
-func (e *Evidence) reasons() map[string]string {
+// unread returns the types that may have objects that were not seen, with the reason of each, which
+// is empty for a right that this user lacks.
+func (e *Evidence) unread() map[string]string {
 	reasons := map[string]string{}
 	say := func(name string, failed *Failure) {
 		if failed != nil && failed.Right == "" {
 			reasons[name] = failed.Message
+		} else if failed != nil {
+			reasons[name] = ""
 		}
 	}
 	for _, t := range e.Types {
-		say(t.Name(), t.Failed)
-		if t.More && t.Failed == nil {
+		if t.More {
 			reasons[t.Name()] = "it has too many objects"
 		}
+		say(t.Name(), t.Failed)
 	}
 	for groupVersion, reason := range e.Discovery.Failed {
 		reasons[groupVersion] = strings.TrimSuffix(reason, ": "+groupVersion)

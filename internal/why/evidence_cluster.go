@@ -54,20 +54,18 @@ type Manager struct {
 
 // Lease is a Lease of coordination.k8s.io.
 type Lease struct {
-	Namespace string        `json:"namespace"`
-	Name      string        `json:"name"`
-	Holder    string        `json:"holder,omitempty"`
-	Renewed   time.Time     `json:"renewed,omitzero"`
-	Duration  time.Duration `json:"duration,omitempty"`
-	// Moved: it was written between the samples.
-	Moved bool `json:"moved,omitempty"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Holder    string `json:"holder,omitempty"`
+	// Renewed is the later one of its renewTime, by the clock of its holder, and its last write.
+	Renewed  time.Time     `json:"renewed,omitzero"`
+	Duration time.Duration `json:"duration,omitempty"`
 }
 
-// Expired reports whether the Lease has no holder or was not renewed in time. One that was written
-// between the samples has not expired, whatever the clock of its holder says. A Lease without a
+// Expired reports whether the Lease has no holder or was not renewed in time. A Lease without a
 // duration has the usual one.
 func (l Lease) Expired(now time.Time) bool {
-	return l.Holder == "" || !l.Moved && now.After(l.Renewed.Add(cmp.Or(l.Duration, usualDuration)))
+	return l.Holder == "" || now.After(l.Renewed.Add(cmp.Or(l.Duration, usualDuration)))
 }
 
 // usualDuration is client-go's default of leaseDurationSeconds.

@@ -3,6 +3,7 @@ package why
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -67,8 +68,9 @@ const leftTypes = 3
 
 func checked(e *Evidence) Checked {
 	objects, unread := e.left()
-	c := Checked{Objects: objects, Unread: append([]string{}, unread...), Reasons: e.reasons(), Requests: e.Requests,
+	c := Checked{Objects: objects, Unread: append([]string{}, unread...), Reasons: e.unread(), Requests: e.Requests,
 		Samples: 1, Took: e.Took, Incomplete: e.Incomplete}
+	maps.DeleteFunc(c.Reasons, func(_, reason string) bool { return reason == "" })
 	for _, t := range e.Types {
 		if t.Failed == nil && t.Request != "" {
 			c.Types++

@@ -145,19 +145,8 @@ func (c *collector) control(ctx context.Context) {
 		func() { e.APIServices = list(ctx, c, query{gvr: apiServicesResource}, apiServiceOf) },
 		func() { e.Definitions = list(ctx, c, query{gvr: definitionsResource}, headOfDefinition) },
 		func() { e.Managers = list(ctx, c, managers, managerOf) },
-		func() { e.Leases = list(ctx, c, query{gvr: leasesResource, namespace: systemNamespace}, c.lease) },
+		func() { e.Leases = list(ctx, c, query{gvr: leasesResource, namespace: systemNamespace}, leaseOf) },
 	)
-	c.note(e.Leases.Items)
-}
-
-// note remembers when Leases were renewed at first, so that [collector.lease] sees whether they
-// were again.
-func (c *collector) note(leases []why.Lease) {
-	for _, l := range leases {
-		if name := l.Namespace + "/" + l.Name; c.renewed[name].IsZero() {
-			c.renewed[name] = l.Renewed
-		}
-	}
 }
 
 func (c *collector) version(ctx context.Context) string {
@@ -221,15 +210,16 @@ func definitionOf(kept []why.Definition, o *definition) []why.Definition {
 	return kept
 }
 
-func (c *collector) lease(kept []why.Lease, o *api.Lease) []why.Lease {
-	l := why.Lease{Namespace: o.Namespace, Name: o.Name, Holder: o.Spec.HolderIdentity}
+// leaseOf appends a Lease. The server's clock, by which it was last written, counts as well as that
+// of its holder, which may be behind.
+func leaseOf(kept []why.Lease, o *api.Lease) []why.Lease {
+	l := why.Lease{Namespace: o.Namespace, Name: o.Name, Holder: o.Spec.HolderIdentity,
+		Renewed: lastWrite(o.ManagedFields, true)}
 	if o.Spec.RenewTime != nil {
-		l.Renewed = o.Spec.RenewTime.UTC()
+		l.Renewed = later(l.Renewed, o.Spec.RenewTime.Time)
 	}
 	if o.Spec.LeaseDurationSeconds != nil {
 		l.Duration = time.Duration(*o.Spec.LeaseDurationSeconds) * time.Second
 	}
-	before, known := c.renewed[o.Namespace+"/"+o.Name]
-	l.Moved = known && !before.Equal(l.Renewed)
 	return append(kept, l)
 }

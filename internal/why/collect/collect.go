@@ -101,7 +101,6 @@ func examine(ctx, bounded context.Context, read ...*collector) error {
 		parallel(func() { first.evidence.Server = first.version(bounded) }, func() { first.control(bounded) })
 		share(all)
 		content(bounded, all...)
-		first.noteLeases(bounded, all...)
 		first.complete(ctx, bounded, all)
 		for _, c := range all {
 			c.cut = cmp.Or(c.cut, first.cut) // a list for all of them
@@ -130,7 +129,7 @@ func newCollector(client *restclient.Client, namespace string, options Options) 
 	c := &collector{
 		client:  client,
 		options: options,
-		shared:  &shared{slots: make(chan struct{}, atOnce), renewed: map[string]time.Time{}, began: time.Now()},
+		shared:  &shared{slots: make(chan struct{}, atOnce), began: time.Now()},
 	}
 	c.evidence = why.Evidence{APIVersion: why.EvidenceVersion, Name: namespace}
 	return c
@@ -178,8 +177,6 @@ type shared struct {
 
 	answers sync.Map // of the lists of the cluster, by request and type; unused with one namespace
 	many    bool
-
-	renewed map[string]time.Time // when Leases were, before the interval, by namespace/name
 
 	began  time.Time
 	waited time.Duration // between the samples

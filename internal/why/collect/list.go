@@ -71,7 +71,7 @@ func list[T restclient.Object, E any](
 	if known, ok := c.answers.Load(key); ok {
 		return known.(why.Answer[E])
 	}
-	if c.many && q.fields == "" { // a single object may be read for different reasons
+	if c.many {
 		defer func() { c.answers.Store(key, answer) }()
 	}
 	_, err := pages(ctx, c, q, clusterPages, func() { answer.Items = nil }, func(object T) {

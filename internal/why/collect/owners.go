@@ -11,9 +11,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// maxStamps is how many objects are read to find the owners of their finalizers.
-const maxStamps = 24
-
 // workloads lists the workloads that may be the owners. Of the pods, of which an owner may have no
 // other workload, it keeps those that may be one.
 func (c *collector) workloads(ctx context.Context, held []why.Held) {
@@ -37,7 +34,7 @@ func (c *collector) workloads(ctx context.Context, held []why.Held) {
 func (c *collector) stamps(ctx context.Context, held []why.Held) {
 	for _, h := range held {
 		keeper := h.Keeper()
-		if keeper.Known() && !keeper.Balancer || len(c.evidence.Stamps) == maxStamps {
+		if keeper.Known() && !keeper.Balancer {
 			continue
 		}
 		stamp := why.Stamp{Type: h.Type.Name(), Object: h.Object.Name, Finalizer: h.Finalizer}
@@ -161,9 +158,6 @@ func (o *role) rights(groups []string) (rights []why.Grant) {
 	return rights
 }
 
-// maxOwners is how many rights of owners are asked about: two for each.
-const maxOwners = 30
-
 // ownersRights checks whether running owners may still remove their finalizers.
 func (c *collector) ownersRights(ctx context.Context) {
 	e := &c.evidence
@@ -174,7 +168,7 @@ func (c *collector) ownersRights(ctx context.Context) {
 				continue
 			}
 			for _, refusal := range h.OwnersRights(w) {
-				if len(asked) < maxOwners && !slices.Contains(asked, refusal) {
+				if !slices.Contains(asked, refusal) {
 					asked = append(asked, refusal)
 					e.Reviews = append(e.Reviews, c.review(ctx, refusal))
 				}

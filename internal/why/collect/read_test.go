@@ -14,38 +14,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// A Lease that was renewed at another time than before the interval was renewed in between.
-func TestALeaseThatWasWrittenInBetween(t *testing.T) {
-	lease := func(name, second string) string {
-		return `{"metadata":{"namespace":"ops","name":"` + name + `"},
-			"spec":{"renewTime":"2026-01-02T03:04:0` + second + `Z"}}`
-	}
-	items := lease("still", "1") + "," + lease("moves", "2")
-	client := serving(t, func(_ *http.Request) answer {
-		return answer{body: listOf(items)}
-	})
-	moved := func(c *collector) (names []string) {
-		for _, l := range list(t.Context(), c, query{gvr: leasesResource}, c.lease).Items {
-			if l.Moved {
-				names = append(names, l.Name)
-			}
-		}
-		return names
-	}
-	c := newCollector(client, "shop", Options{})
-	c.evidence.Namespace = &why.Namespace{Deleted: time.Now()}
-	c.noteLeases(t.Context(), c)
-	assert.Empty(t, c.renewed, "no owner is looked for")
-	o := why.Object{Name: "a", Finalizers: []string{"example.com/x"}, Deleted: time.Now()}
-	c.evidence.Types = []why.Type{{Resource: "configmaps", Objects: []why.Object{o}}}
-	c.noteLeases(t.Context(), c)
-	assert.Empty(t, moved(c))
-	items = lease("still", "1") + "," + lease("moves", "3") + "," + lease("new", "4")
-	assert.Equal(t, []string{"moves"}, moved(c))
-	c.note(list(t.Context(), c, query{gvr: leasesResource}, c.lease).Items)
-	assert.Equal(t, []string{"moves"}, moved(c), "what was noted first counts")
-}
-
 // Any server may answer 404. One that is no API server cannot list namespaces either; one that
 // forbids that is an API server.
 func TestANamespaceThatIsNotThere(t *testing.T) {

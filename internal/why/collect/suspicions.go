@@ -12,25 +12,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// Limits of what the suspicions read: group versions, reviews, Services.
-const (
-	maxProbes   = 4
-	maxReviews  = 4
-	maxBackends = 8
-)
-
 // held returns the finalizers whose owners are looked for.
 func (c *collector) held() []why.Held {
 	return append(c.evidence.HeldOrAwaiting(), c.evidence.HeldNamespace()...)
-}
-
-// noteLeases reads all Leases before the interval, if the owner of a finalizer may have one of
-// them.
-func (c *collector) noteLeases(ctx context.Context, all ...*collector) {
-	if c.options.Interval < 0 || !slices.ContainsFunc(all, func(one *collector) bool { return len(one.held()) > 0 }) {
-		return
-	}
-	c.note(list(ctx, c, query{gvr: leasesResource}, c.lease).Items)
 }
 
 // suspicions is wave 4: it reads what the samples give a reason for.
@@ -46,7 +30,7 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(n.BlamesWebhook() || len(e.Held()) > 0 || e.Late(), func() { c.webhooks(ctx) })
 	ask(n.BlamesPolicy() || e.Late(), func() { c.policies(ctx) })
 	ask(e.Ending(), func() {
-		e.NodeLeases = list(ctx, c, query{gvr: leasesResource, namespace: "kube-node-lease"}, c.lease)
+		e.NodeLeases = list(ctx, c, query{gvr: leasesResource, namespace: "kube-node-lease"}, leaseOf)
 	})
 	ask(e.Ending(), func() { e.Nodes = list(ctx, c, query{gvr: nodesResource}, nodeOf) })
 	ask(len(e.Stale()) > 0, func() { c.probes(ctx) })
@@ -59,7 +43,7 @@ func (c *collector) suspicions(ctx context.Context) {
 		e.Unlisted = failure("", "list namespaces", err)
 	})
 	ask(len(held) > 0, func() { c.workloads(ctx, held) })
-	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, query{gvr: leasesResource}, c.lease) })
+	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, query{gvr: leasesResource}, leaseOf) })
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
 	ask(slices.ContainsFunc(held, why.Held.ByRights), func() { c.grants(ctx, held) })
 	parallel(reads...)
@@ -71,7 +55,7 @@ func (c *collector) suspicions(ctx context.Context) {
 func (c *collector) probes(ctx context.Context) {
 	e := &c.evidence
 	for _, a := range e.APIServices.Items {
-		if a.Available != "True" || !slices.Contains(e.Stale(), a.GroupVersion) || len(e.Probes) == maxProbes {
+		if a.Available != "True" || !slices.Contains(e.Stale(), a.GroupVersion) {
 			continue
 		}
 		path := "/apis/" + a.GroupVersion
@@ -82,10 +66,9 @@ func (c *collector) probes(ctx context.Context) {
 	}
 }
 
-// reviews checks the first refusals in the conditions: whether the user lacks the right.
+// reviews checks the refusals in the conditions: whether the user lacks the right.
 func (c *collector) reviews(ctx context.Context) {
-	refusals := why.Refusals(c.evidence.Latest(), c.evidence.Name)
-	for _, refusal := range refusals[:min(len(refusals), maxReviews)] {
+	for _, refusal := range why.Refusals(c.evidence.Latest(), c.evidence.Name) {
 		c.evidence.Reviews = append(c.evidence.Reviews, c.review(ctx, refusal))
 	}
 }
@@ -128,7 +111,7 @@ func (c *collector) backends(ctx context.Context) {
 	e := &c.evidence
 	var wanted []why.Service
 	want := func(s *why.Service) {
-		if s != nil && !slices.Contains(wanted, *s) && len(wanted) < maxBackends {
+		if s != nil && !slices.Contains(wanted, *s) {
 			wanted = append(wanted, *s)
 		}
 	}

@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -27,23 +26,6 @@ func asking(t *testing.T, body string) (c *collector, requests *[]string) {
 		return answer{body: body}
 	})
 	return newCollector(client, "shop", Options{}), requests
-}
-
-// The first four refusals are reviewed.
-func TestWhichRefusalsAreReviewed(t *testing.T) {
-	c, requests := asking(t, `{"status":{"allowed":false}}`)
-	var text []string
-	for _, what := range []string{"a", "b", "c", "d", "e"} {
-		text = append(text, what+` is forbidden: User "u" cannot list resource "`+what+
-			`" in API group "" in the namespace "shop"`)
-	}
-	c.evidence.Namespace = &why.Namespace{Conditions: []api.NamespaceCondition{{
-		Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue, Message: strings.Join(text, ", "),
-	}}}
-	c.reviews(t.Context())
-	require.Len(t, c.evidence.Reviews, maxReviews)
-	assert.Equal(t, "d", c.evidence.Reviews[3].Resource)
-	assert.Len(t, *requests, maxReviews)
 }
 
 // A discovery of several requests is left out if they would exceed the limit.
@@ -91,8 +73,8 @@ func TestPodsThatStartBehindAService(t *testing.T) {
 	assert.Equal(t, time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), b.Changed)
 }
 
-// Of many Services those are read first that a condition names, then those behind conversions. A
-// Service of type ExternalName has its host, and endpoints the time of their last change.
+// The Services are read that a finding may depend on. One of type ExternalName has its host, and
+// endpoints the time of their last change.
 func TestWhichBackendsAreRead(t *testing.T) {
 	client := serving(t, func(r *http.Request) answer {
 		return answer{body: listOf(`{"metadata":{"name":"named",
@@ -107,29 +89,24 @@ func TestWhichBackendsAreRead(t *testing.T) {
 		Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue,
 		Message: `failed calling webhook "named": no`,
 	}}}
-	at := func(s *why.Service) why.ClientConfig { return why.ClientConfig{Service: s} }
+	at := func(name string) why.ClientConfig {
+		return why.ClientConfig{Service: &why.Service{Namespace: "a", Name: name}}
+	}
 	updates := []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"*"}}}
-	for i := range maxBackends {
-		service := &why.Service{Namespace: "a", Name: fmt.Sprint("suspected-", i)}
-		e.Webhooks.Items = append(e.Webhooks.Items,
-			why.Webhook{Name: "suspected", ClientConfig: at(service), Rules: updates})
-	}
-	named := at(&why.Service{Namespace: "a", Name: "named"})
-	e.Webhooks.Items = append(e.Webhooks.Items, why.Webhook{Name: "named", ClientConfig: named})
-	e.Definitions.Items = []why.Definition{{Converter: at(&why.Service{Namespace: "a", Name: "converter"})}}
+	e.Webhooks.Items = []why.Webhook{{Name: "suspected", ClientConfig: at("suspected"), Rules: updates},
+		{Name: "named", ClientConfig: at("named")}, {Name: "other", ClientConfig: at("other")}}
+	e.Definitions.Items = []why.Definition{{Converter: at("converter")}}
 	e.APIServices.Items = []why.APIService{
-		{Service: &why.Service{Namespace: "shop", Name: "aggregated"}},
-		{Service: &why.Service{Namespace: "shop", Name: "available"}, Available: "True"},
-		{Service: &why.Service{Namespace: "elsewhere", Name: "aggregated"}},
+		{Service: at("aggregated").Service, GroupVersion: "g.io/v1"},
+		{Service: at("available").Service, Available: "True"}, {Service: at("discovered").Service},
 	}
-	e.APIServices.Items[0].GroupVersion, e.Discovery.Failed = "g.io/v1", map[string]string{"g.io/v1": "stale"}
+	e.Discovery.Failed = map[string]string{"g.io/v1": "stale"}
 	c.backends(t.Context())
 	var names []string
 	for _, b := range e.Backends {
 		names = append(names, b.Name)
 	}
-	require.Len(t, names, maxBackends)
-	assert.Equal(t, []string{"named", "aggregated", "converter", "suspected-0"}, names[:4])
+	require.Equal(t, []string{"named", "aggregated", "converter", "suspected"}, names)
 	assert.Equal(t, "it stands for guard.example.com", e.Backends[0].Failed.Message)
 	assert.Equal(t, time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), e.Backends[0].Changed)
 }
