@@ -40,13 +40,13 @@ type Evidence struct {
 	// Pods are the namespace's pods, at most [MaxKept].
 	Pods []Pod `json:"pods,omitempty"`
 
-	// Wave 1 reads these in every case.
+	// These are read in every case.
 	APIServices Answer[APIService] `json:"apiServices,omitzero"`
 	Definitions Answer[Definition] `json:"definitions,omitzero"`
 	Managers    Answer[Manager]    `json:"managers,omitzero"`
 	Leases      Answer[Lease]      `json:"leases,omitzero"` // of kube-system
 
-	// Wave 3 reads these if the evidence so far gives a reason.
+	// These are read if the evidence so far gives a reason.
 	Probes     []Probe          `json:"probes,omitempty"`
 	Webhooks   Answer[Webhook]  `json:"webhooks,omitzero"`
 	Policies   Answer[Policy]   `json:"policies,omitzero"`

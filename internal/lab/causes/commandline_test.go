@@ -152,7 +152,7 @@ func TestCommandLine(t *testing.T) {
 const (
 	ofNamespace  = "/api/v1/namespaces/" + causes.Namespace
 	ofConfigMaps = ofNamespace + "/configmaps"
-	ofServer     = "/version" // wave 1
+	ofDiscovery  = "/readyz"
 )
 
 // middle is a server at which something happens in the middle of an examination.
@@ -277,8 +277,8 @@ func TestInTheMiddle(t *testing.T) {
 		"it is created again, watched": {[]string{"-w"}, ofNamespace, 2, isCreatedAgain, 0,
 			`namespace "shop" was removed while it was examined`, ""},
 		"the server ends at once":         {nil, ofNamespace, 1, ends, 1, "", "http://127.0.0.1"},
-		"the server ends in wave 1":       {nil, ofServer, 1, ends, 3, "0 types read, unread: everything (the ", ""},
-		"the server ends in wave 2":       {nil, ofConfigMaps, 1, ends, 3, "unread: configmaps", ""},
+		"the server ends in discovery":    {nil, ofDiscovery, 1, ends, 3, "0 types read, unread: everything (the ", ""},
+		"the server ends in a list":       {nil, ofConfigMaps, 1, ends, 3, "unread: configmaps", ""},
 		"the server ends before sample 2": {nil, ofNamespace, 2, ends, 3, "the second sample failed: ", ""},
 		"the server ends, all": {[]string{"-A"}, ofNamespace, 2, ends, 3,
 			"The examination ended early: the second sample failed: ", ""},

@@ -135,13 +135,13 @@ var terminatingOnly = query{gvr: api.NamespacesResource, fields: "status.phase="
 
 const systemNamespace = "kube-system"
 
-// control reads what may change meanwhile, and is therefore read again after the interval: the
-// other servers, the definitions, the pods of kube-controller-manager and the Leases of its
-// namespace.
+// control is wave 3: it reads the server's version, the other servers, the definitions, the pods of
+// kube-controller-manager and the Leases of its namespace.
 func (c *collector) control(ctx context.Context) {
 	e := &c.evidence
 	managers := query{gvr: api.PodsResource, namespace: systemNamespace, labels: "component=kube-controller-manager"}
 	parallel(
+		func() { e.Server = c.version(ctx) },
 		func() { e.APIServices = list(ctx, c, query{gvr: apiServicesResource}, apiServiceOf) },
 		func() { e.Definitions = list(ctx, c, query{gvr: definitionsResource}, headOfDefinition) },
 		func() { e.Managers = list(ctx, c, managers, managerOf) },

@@ -98,8 +98,6 @@ func examine(ctx, bounded context.Context, read ...*collector) error {
 	all := slices.DeleteFunc(slices.Clone(read), func(c *collector) bool { return !c.inDeletion() })
 	if len(all) > 0 {
 		first := all[0]
-		parallel(func() { first.evidence.Server = first.version(bounded) }, func() { first.control(bounded) })
-		share(all)
 		content(bounded, all...)
 		first.complete(ctx, bounded, all)
 		for _, c := range all {
@@ -135,8 +133,8 @@ func newCollector(client *restclient.Client, namespace string, options Options) 
 	return c
 }
 
-// complete takes the second samples after the interval, if there is one, and then reads what the
-// samples give a reason for: it has what was repaired during the interval.
+// complete takes the second samples after the interval, if there is one, and then reads the cluster,
+// which has what was repaired during the interval.
 func (c *collector) complete(ctx, bounded context.Context, all []*collector) {
 	took := time.Since(c.began)
 	if c.options.Interval >= 0 && bounded.Err() == nil && wait.Sleep(ctx, c.options.Interval) == nil {
@@ -144,13 +142,12 @@ func (c *collector) complete(ctx, bounded context.Context, all []*collector) {
 		left, cancel := context.WithTimeout(ctx, max(requestTimeout, c.options.Timeout-took))
 		defer cancel()
 		bounded = left
-		c.answers.Clear() // those of the time before the interval
 		for _, one := range all {
 			one.second(bounded)
 		}
-		c.control(bounded)
-		share(all)
 	}
+	c.control(bounded)
+	share(all)
 	for _, one := range all {
 		if one.evidence.Latest() != nil {
 			one.suspicions(bounded)

@@ -14,7 +14,7 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// content is wave 2: every type that the deleter would empty. Each is listed once for all
+// content is wave 1: every type that the deleter would empty. Each is listed once for all
 // namespaces. A list for one namespace is limited to it.
 func content(ctx context.Context, all ...*collector) {
 	c := all[0]
@@ -224,7 +224,7 @@ func (k *keeper) objects() []why.Object {
 	return slices.Clip(all[:min(len(all), why.MaxKept)])
 }
 
-// second is wave 3: it reads again what may have changed.
+// second is wave 2: it reads again what may have changed.
 func (c *collector) second(ctx context.Context) {
 	e := &c.evidence
 	namespace, at, failed, err := c.namespace(ctx)

@@ -2,10 +2,9 @@
 // SubjectAccessReviews, and writes nothing.
 //
 //	wave 0   the namespace; one that does not exist or is not terminating ends here
-//	wave 1   version, APIServices, CustomResourceDefinitions, kube-controller-manager, the Leases of kube-system
-//	wave 2   discovery, and every type that can be listed, in pages of 500, metadata only; pods whole
-//	wave 3   after the interval: the namespace, discovery if it was incomplete, the first page of what held something,
-//	         and the cluster of wave 1
+//	wave 1   discovery, and every type that can be listed, in pages of 500, metadata only; pods whole
+//	wave 2   after the interval: the namespace, discovery if it was incomplete, the first page of what held something
+//	wave 3   version, APIServices, CustomResourceDefinitions, kube-controller-manager, the Leases of kube-system
 //	wave 4   as both samples suggest: webhooks, policies, Services, nodes, reviews
 //
 // At most eight requests run at a time, and each has five seconds. A failed request is evidence,
