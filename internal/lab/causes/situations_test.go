@@ -47,8 +47,3 @@ func Waiting(namespace string) func(*World) {
 	path := allNamespaces + "/" + namespace
 	return then(ensure(namespace), create(path+"/configmaps", named("c", kept(unlisted))), remove(path))
 }
-
-// Audited creates an empty terminating namespace with a finalizer of its own, and the condition of
-// a controller that saw it. No namespace controller need run.
-var Audited = then(stuck(finalizer("example.com/audit")),
-	condition("False", "ContentRemoved", "All content successfully removed"))

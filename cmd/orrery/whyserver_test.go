@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver"
+	"orrery/restclient"
+)
+
+// This page tests "orrery why" on a server.
+
+const (
+	ofNamespace  = "/api/v1/namespaces/shop"
+	ofConfigMaps = ofNamespace + "/configmaps"
+	ofDiscovery  = "/readyz"
+)
+
+// audit makes shop a terminating namespace with a finalizer of its own.
+func audit(t *testing.T, client *restclient.Client) {
+	t.Helper()
+	do(t, client, http.MethodPost, "/api/v1/namespaces",
+		`{"metadata":{"name":"shop","finalizers":["example.com/audit"]}}`)
+	do(t, client, http.MethodDelete, ofNamespace, "")
+}
+
+// Answers that need a server, with their exit codes.
+func TestWhyOnAServer(t *testing.T) {
+	audited := func(faults ...string) (path string) {
+		path = builtIn(t, faults...)
+		audit(t, clientOf(t, path))
+		return path
+	}
+	active := builtIn(t)
+	do(t, clientOf(t, active), http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
+	// A type that cannot be read keeps the cause unproven, however old the namespace is.
+	deleted := audited("unavailable:verb=list,resource=configmaps,user=kubernetes-admin")
+	blind := audited("forbid:verb=list,user=kubernetes-admin")
+	refusing := audited("forbid:verb=get,resource=namespaces,user=kubernetes-admin")
+	absent := writeKubeconfig(t, "http://127.0.0.1:1", "{}")
+	for _, test := range []struct {
+		what, line, kubeconfig string
+		code                   int
+		stdout, stderr         string
+	}{
+		{"an active one", "shop", active, 0, `namespace "shop" is Active: its deletion was not requested`, ""},
+		{"all, and none is terminating", "-A", active, 0, "no namespace is Terminating", ""},
+		{"watching all, and none is terminating", "-A -w", active, 0, "no namespace is Terminating", ""},
+		{"watching one that is not terminating", "shop -w", active, 0, "is Active", ""},
+		{"a wrong context", "shop --context nowhere", active, 1, "", "nowhere"},
+		{"no kubeconfig at all", "shop", "", 1, "", "kubeconfig"},
+		{"no right to list, and all", "-A", blind, 1, "", `"orrery rbac --for why --user NAME" prints the role`},
+		{"no connection, and all", "-A", absent, 1, "", "cannot be reached"},
+		{"no right to get it", "--no-wait shop", refusing, 3, "C30", ""},
+		{"no right to list anything", "--no-wait shop", blind, 3, "C30", ""},
+		{"a type that cannot be read", "--no-wait shop", deleted, 3, "unread: configmaps", ""},
+		{"all of them", "--no-wait -A", deleted, 3, "C16?", ""},
+		{"the commands for all of them", "--no-wait -A --fix", deleted, 3, " describe namespaces shop\n", ""},
+	} {
+		t.Run(test.what, func(t *testing.T) {
+			args := append([]string{"why"}, strings.Fields(test.line)...)
+			if test.kubeconfig != "" {
+				args = append(args, "--kubeconfig", test.kubeconfig)
+			}
+			code, stdout, stderr := orrery(t, args...)
+			for tries := 0; tries < 20 && strings.Contains(stderr, "did not answer in time"); tries++ {
+				code, stdout, stderr = orrery(t, args...) // this machine was late
+			}
+			assert.Equal(t, test.code, code, stdout+stderr)
+			if test.stdout == "" {
+				assert.Empty(t, stdout)
+			}
+			assert.Contains(t, stdout, test.stdout)
+			assert.Contains(t, stderr, test.stderr)
+		})
+	}
+}
+
+// middle is a server at which something happens in the middle of an examination.
+type middle struct {
+	memory http.Handler
+	ended  atomic.Bool
+}
+
+// send sends a request past the middle.
+func (m *middle) send(method, path, kind, body string) {
+	r := httptest.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", kind)
+	m.memory.ServeHTTP(httptest.NewRecorder(), r)
+}
+
+// remove removes the namespace, which can be done once.
+func (m *middle) remove() {
+	m.send(http.MethodPatch, ofNamespace, "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
+	m.send(http.MethodPut, ofNamespace+"/finalize", "application/json",
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"},"spec":{"finalizers":[]}}`)
+}
+
+func goes(m *middle, w http.ResponseWriter, r *http.Request) {
+	m.remove()
+	m.memory.ServeHTTP(w, r)
+}
+
+func isCreatedAgain(m *middle, w http.ResponseWriter, r *http.Request) {
+	m.remove()
+	m.send(http.MethodPost, "/api/v1/namespaces", "application/json", `{"metadata":{"name":"shop"}}`)
+	m.memory.ServeHTTP(w, r)
+}
+
+// ends breaks this connection and all later ones.
+func ends(m *middle, _ http.ResponseWriter, _ *http.Request) {
+	m.ended.Store(true)
+	panic(http.ErrAbortHandler)
+}
+
+// isInterrupted is Ctrl-C while the answer is waited for.
+func isInterrupted(_ *middle, _ http.ResponseWriter, r *http.Request) {
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Signal(os.Interrupt)
+	}
+	<-r.Context().Done()
+}
+
+// What happens in the middle of an examination has its exit code and one plain sentence. From the
+// nth request of a path on, happens answers the requests of that path.
+func TestInTheMiddle(t *testing.T) {
+	for what, test := range map[string]struct {
+		line    string
+		path    string
+		nth     int32
+		happens func(*middle, http.ResponseWriter, *http.Request)
+		code    int
+		stdout  string
+		stderr  string
+	}{
+		"it goes": {"shop", ofNamespace, 2, goes, 0, `namespace "shop" was removed while it was examined`, ""},
+		"it goes, watched": {"shop -w", ofNamespace, 2, goes, 0,
+			`namespace "shop" was removed while it was examined`, ""},
+		"it goes, all watched": {"-A -w", ofNamespace, 2, goes, 0, "no namespace is Terminating", ""},
+		"it is created again": {"shop", ofNamespace, 2, isCreatedAgain, 0,
+			`namespace "shop" was removed while it was examined`, ""},
+		"it is created again, watched": {"shop -w", ofNamespace, 2, isCreatedAgain, 0,
+			`namespace "shop" was removed while it was examined`, ""},
+		"the server ends at once":         {"shop", ofNamespace, 1, ends, 1, "", "http://127.0.0.1"},
+		"the server ends in discovery":    {"shop", ofDiscovery, 1, ends, 3, "0 types read, unread: everything (the ", ""},
+		"the server ends in a list":       {"shop", ofConfigMaps, 1, ends, 3, "unread: configmaps", ""},
+		"the server ends before sample 2": {"shop", ofNamespace, 2, ends, 3, "the second sample failed: ", ""},
+		"the server ends, all": {"-A", ofNamespace, 2, ends, 3,
+			"The examination ended early: the second sample failed: ", ""},
+		"the server ends, watched":     {"shop -w", ofNamespace, 3, ends, 1, "Namespace shop", "http://127.0.0.1"},
+		"the server ends, all watched": {"-A -w", ofNamespace, 3, ends, 1, "Namespace shop", "http://127.0.0.1"},
+		"Ctrl-C":                       {"shop", ofConfigMaps, 1, isInterrupted, 130, "", ""},
+		"Ctrl-C before it is read":     {"shop", ofNamespace, 1, isInterrupted, 130, "", ""},
+		"Ctrl-C between the samples":   {"shop", ofNamespace, 2, isInterrupted, 130, "", ""},
+		"Ctrl-C, all":                  {"-A", ofNamespace, 1, isInterrupted, 130, "", ""},
+		"Ctrl-C, watched":              {"shop -w", ofNamespace, 3, isInterrupted, 130, "Namespace shop", ""},
+		"Ctrl-C, all watched":          {"-A -w", ofNamespace, 3, isInterrupted, 130, "Namespace shop", ""},
+		"Ctrl-C, watched with one sample": {"shop -w --no-wait", ofNamespace, 2, isInterrupted, 130,
+			"Namespace shop", ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true})
+			require.NoError(t, err)
+			t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
+			m := &middle{memory: server.Handler()}
+			var asked atomic.Int32
+			path := writeKubeconfig(t, serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case m.ended.Load():
+					panic(http.ErrAbortHandler)
+				case r.URL.Path == test.path && r.Method == http.MethodGet && asked.Add(1) >= test.nth:
+					test.happens(m, w, r)
+				default:
+					m.memory.ServeHTTP(w, r)
+				}
+			})), "{}")
+			audit(t, clientOf(t, writeKubeconfig(t, serve(t, m.memory), "{}")))
+			args := append([]string{"why", "--kubeconfig", path, "--interval", "1ms"}, strings.Fields(test.line)...)
+			code, stdout, stderr := orrery(t, args...)
+			shown := stdout + stderr
+			t.Log("\n" + shown)
+			assert.Equal(t, test.code, code, shown)
+			assert.Contains(t, stdout, test.stdout)
+			assert.Contains(t, stderr, test.stderr)
+			if test.stdout == "" {
+				assert.Empty(t, stdout)
+			}
+			sentences := strings.Count("\n"+stderr, "\norrery: ") // beside warnings about a slow machine
+			assert.Equal(t, min(1, len(test.stderr)), sentences, "one sentence or none: %s", shown)
+			if test.code != 0 {
+				assert.NotContains(t, stdout, "stuck; ", "nothing is proven")
+			}
+		})
+	}
+}
