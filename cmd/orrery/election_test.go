@@ -130,12 +130,13 @@ func TestAReplicaThatLosesItsLeaseEndsWithOneClearSentence(t *testing.T) {
 }
 
 func TestElectionsThatCannotBeTakenPartInGetOneClearSentence(t *testing.T) {
-	url := serve(t, &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) {
-		if strings.Contains(r.URL.Path, "/leases/") {
-			return forbidden(r)
+	url := inMemory(t, func(w http.ResponseWriter, r *http.Request) bool {
+		refused := strings.Contains(r.URL.Path, "/leases/")
+		if refused {
+			forbidden(w, r)
 		}
-		return 0, ""
-	}})
+		return refused
+	})
 	r := startReplica(t, writeKubeconfig(t, url, "{}"), "--leader-elect-retry-period=50ms")
 	sentence := explain(<-r.ended)
 	assert.Contains(t, sentence, "leader election cannot get the Lease kube-system/orrery")
@@ -149,11 +150,12 @@ func TestElectionsThatCannotBeTakenPartInGetOneClearSentence(t *testing.T) {
 // A dry run does not write a Lease. It may run beside replicas that work.
 func TestADryRunTakesNoPartInTheElection(t *testing.T) {
 	var leases atomic.Int32
-	url := serve(t, &quietCluster{called: func(r *http.Request) {
+	url := inMemory(t, func(_ http.ResponseWriter, r *http.Request) bool {
 		if strings.Contains(r.URL.Path, "/leases") {
 			leases.Add(1)
 		}
-	}})
+		return false
+	})
 	r := startReplica(t, writeKubeconfig(t, url, "{}"), "--dry-run")
 	r.await("controller started")
 	r.end()

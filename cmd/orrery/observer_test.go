@@ -42,7 +42,7 @@ func asked(port int, path string) string {
 // If --metrics-port names a port that is in use, the run fails. If the default port is in use,
 // the run goes on without it.
 func TestAPortThatIsTaken(t *testing.T) {
-	url := serve(t, &quietCluster{})
+	url := inMemory(t, nil)
 	port := strconv.Itoa(takenPort(t))
 	code, _, stderr := orrery(t, "run", "--leader-elect=false", "--kubeconfig", writeKubeconfig(t, url, "{}"),
 		"--metrics-port", port)
@@ -77,14 +77,14 @@ func TestAPortThatIsTaken(t *testing.T) {
 // The health of a run, from before there is a server to its end.
 func TestHealthOfARun(t *testing.T) {
 	answered := make(chan struct{}) // closed when the server begins to answer
-	quiet := &quietCluster{}
-	url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	url := inMemory(t, func(_ http.ResponseWriter, r *http.Request) bool {
 		select {
 		case <-answered:
-			quiet.ServeHTTP(w, r)
+			return false
 		case <-r.Context().Done():
+			return true
 		}
-	}))
+	})
 	port := freePort(t)
 	var stderr clustertest.Buffer
 	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"), "--metrics-port",

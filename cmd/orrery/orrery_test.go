@@ -35,7 +35,7 @@ func orrery(t *testing.T, args ...string) (code int, stdout, stderr string) {
 func TestMistakesGetOneClearSentence(t *testing.T) {
 	address := "127.0.0.1:" + strconv.Itoa(freePort(t))
 	nobody := writeKubeconfig(t, "http://"+address, "{}")
-	url := serve(t, &quietCluster{refuse: forbidden})
+	url := serve(t, forbidden)
 	refused := writeKubeconfig(t, url, "{}")
 	for _, test := range []struct{ line, want string }{
 		{"rnu", `unknown command "rnu"; did you mean run? (see "orrery --help")`},
@@ -178,14 +178,14 @@ func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 			_, _ = io.WriteString(w, `{"gitVersion":"v1.36.3"}`)
 			return
 		}
-		refusing(403, api.ReasonForbidden)(w, r)
+		forbidden(w, r)
 	}
-	watchForbidden := &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) {
+	noWatch := inMemory(t, func(w http.ResponseWriter, r *http.Request) bool {
 		if isWatch(r) {
-			return forbidden(r)
+			forbidden(w, r)
 		}
-		return 0, ""
-	}}
+		return isWatch(r)
+	})
 	page := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -195,7 +195,7 @@ func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 	const (
 		otherServer = "the server that answers is not a Kubernetes API server"
 		overloaded  = `\(after 5 attempts\); the server rejects requests for now`
-		noWatch     = "^orrery: watching namespaces at .*may not do that"
+		mayNotWatch = "^orrery: watching namespaces at .*may not do that"
 
 		unauthorized = "does not accept these credentials"
 		noLogin      = "^orrery: the credentials for https://127.0.0.1:1 cannot be obtained: .*" +
@@ -219,9 +219,9 @@ func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 		"another program":   {handler: page(`{}`), want: otherServer},
 		"a list":            {handler: page(`[1]`), want: otherServer},
 		"unknown authority": {url: secured.URL, want: "check certificate-authority in the kubeconfig"},
-		"no watch":          {handler: watchForbidden, connected: true, want: noWatch},
+		"no watch":          {url: noWatch, connected: true, want: mayNotWatch},
 		"no watch over websocket": {
-			handler: watchForbidden, flags: []string{"--watch-transport", "websocket"}, connected: true, want: noWatch,
+			url: noWatch, flags: []string{"--watch-transport", "websocket"}, connected: true, want: mayNotWatch,
 		},
 		"a login that fails": {
 			url: "https://127.0.0.1:1", plugin: "false",

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,54 +17,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/program"
+	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
 )
 
-// quietCluster is an API server without namespaces that refuses all writes. It also refuses every
-// request for which refuse returns true; called is called for each request.
-type quietCluster struct {
-	refuse func(r *http.Request) (code int, reason api.StatusReason)
-	called func(r *http.Request)
-}
-
-func (c *quietCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if c.called != nil {
-		c.called(r)
-	}
-	if c.refuse != nil {
-		if code, reason := c.refuse(r); code != 0 {
-			refusing(code, reason)(w, r)
-			return
+// inMemory returns the address of an API server in memory, to which every request is that of an
+// administrator. answers is asked first, and returns true if it has answered; nil: never.
+func inMemory(t *testing.T, answers func(w http.ResponseWriter, r *http.Request) bool) (url string) {
+	t.Helper()
+	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
+	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if answers == nil || !answers(w, r) {
+			server.Handler().ServeHTTP(w, r)
 		}
-	}
-	w.Header().Set("Content-Type", "application/json")
-	switch {
-	case r.Method != http.MethodGet:
-		refusing(403, api.ReasonForbidden)(w, r)
-	case r.URL.Path == "/version":
-		_, _ = io.WriteString(w, `{"gitVersion":"v1.36.3"}`)
-	case r.URL.Path == "/api":
-		_, _ = io.WriteString(w,
-			`{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":""},"versions":[
-			{"version":"v1","freshness":"Current","resources":[{"resource":"namespaces","scope":"Cluster","responseKind":{"version":"v1","kind":"Namespace"},"verbs":["list","watch"]}]}]}]}`)
-	case r.URL.Path == "/api/v1":
-		_, _ = io.WriteString(w,
-			`{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"namespaces","kind":"Namespace","verbs":["list","watch"]}]}`)
-	case r.URL.Path == "/apis":
-		_, _ = io.WriteString(w, `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[]}`)
-	case r.URL.Query().Get("watch") == "":
-		_ = json.NewEncoder(w).Encode(api.List[*api.Namespace]{TypeMeta: api.TypeMeta{Kind: "NamespaceList",
-			APIVersion: "v1"}, ListMeta: api.ListMeta{ResourceVersion: "1"}})
-	case r.URL.Query().Get("sendInitialEvents") != "":
-		refusing(422, api.ReasonInvalid)(w, r)
-	default:
-		w.WriteHeader(200)
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	}
+	}))
 }
 
 func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
@@ -85,17 +55,18 @@ func startOrrery(t *testing.T, stderr io.Writer, args ...string) (stop func(), e
 	return startProgram(t, io.Discard, stderr, append([]string{"run", "--leader-elect=false"}, args...)...)
 }
 
-// startWatching starts "orrery run" on a quiet cluster, and returns when it watches.
+// startWatching starts "orrery run", and returns when it watches.
 func startWatching(t *testing.T, stderr io.Writer, args ...string) (stop func(), ended <-chan error) {
 	t.Helper()
 	watching := make(chan struct{}, 100)
-	url := serve(t, &quietCluster{called: func(r *http.Request) {
+	url := inMemory(t, func(_ http.ResponseWriter, r *http.Request) bool {
 		if isWatch(r) {
 			watching <- struct{}{}
 		}
-	}})
+		return false
+	})
 	stop, ended = startOrrery(t, stderr, append([]string{"--kubeconfig", writeKubeconfig(t, url, "{}")}, args...)...)
-	for range 3 { // the probe, the streaming list, the long-running watch
+	for range 2 { // the probe, and the streaming list that goes on as a watch
 		<-watching
 	}
 	return stop, ended
@@ -143,10 +114,8 @@ func deleteNamespace(t *testing.T, client *restclient.Client, name string, confi
 	do(t, client, http.MethodDelete, "/api/v1/namespaces/"+name, "")
 }
 
-// forbidden refuses every request.
-func forbidden(*http.Request) (int, api.StatusReason) {
-	return http.StatusForbidden, api.ReasonForbidden
-}
+// forbidden refuses a request for lack of rights.
+var forbidden = refusing(http.StatusForbidden, api.ReasonForbidden)
 
 func TestRunEndsWellWhenItIsStopped(t *testing.T) {
 	var stderr clustertest.Buffer
@@ -178,7 +147,7 @@ func TestRunThatIsStoppedBeforeItBeganSaysSo(t *testing.T) {
 // With "orrery run 2>&1 | tee log", Ctrl-C ends tee as well. Work in progress is finished all the
 // same.
 func TestABrokenPipeEndsTheRunInOrder(t *testing.T) {
-	url := serve(t, &quietCluster{})
+	url := inMemory(t, nil)
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	defer writer.Close()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver"
 	"orrery/restclient/api"
 )
 
@@ -21,11 +19,8 @@ import (
 // until then the pod cannot be read. looks counts the reads.
 func crowdedCluster(t *testing.T, shown <-chan struct{}) (path string, looks *atomic.Int32) {
 	t.Helper()
-	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
 	looks = &atomic.Int32{}
-	url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	url := inMemory(t, func(w http.ResponseWriter, r *http.Request) bool {
 		switch r.URL.Path {
 		case "/version":
 			_ = json.NewEncoder(w).Encode(api.VersionInfo{GitVersion: "v1.36.3"})
@@ -38,12 +33,13 @@ func crowdedCluster(t *testing.T, shown <-chan struct{}) (path string, looks *at
 					`{"items":[{"metadata":{"name":"m"},"spec":{"containers":[{"command":["kube-controller-manager"]}]},
 					"status":{"conditions":[{"type":"Ready","status":"True"}]}}]}`)
 			default:
-				refusing(http.StatusForbidden, api.ReasonForbidden)(w, r)
+				forbidden(w, r)
 			}
 		default:
-			server.Handler().ServeHTTP(w, r)
+			return false
 		}
-	}))
+		return true
+	})
 	return writeKubeconfig(t, url, "{}"), looks
 }
 

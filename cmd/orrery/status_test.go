@@ -54,7 +54,7 @@ func TestStatus(t *testing.T) {
 
 // "orrery status" logs what "orrery run" logs about its connection, and never on standard output.
 func TestStatusSaysWhatTheConnectionIs(t *testing.T) {
-	url := serveTLS(t, &quietCluster{refuse: forbidden})
+	url := serveTLS(t, forbidden)
 	code, stdout, stderr := orrery(t, "status", "-o", "json", "--kubeconfig", writeTLSKubeconfig(t, url, "{}"))
 	assert.Equal(t, 2, code)
 	assert.Empty(t, stdout)

@@ -14,7 +14,6 @@ import (
 
 	"orrery/internal/app/program/programtest"
 	"orrery/internal/why"
-	"orrery/restclient/api"
 )
 
 // A namespace that is not terminating is no failure; a user without rights learns which one is
@@ -30,8 +29,7 @@ func TestWhyOfANamespaceThatIsNotStuck(t *testing.T) {
 		assert.Equal(t, want, stdout)
 		assert.Empty(t, stderr)
 	}
-	forbidden := serve(t, refusing(403, api.ReasonForbidden))
-	code, stdout, _ := orrery(t, "why", "shop", "--kubeconfig", writeKubeconfig(t, forbidden, "{}"))
+	code, stdout, _ := orrery(t, "why", "shop", "--kubeconfig", writeKubeconfig(t, serve(t, forbidden), "{}"))
 	assert.Equal(t, why.ExitUnknown, code)
 	assert.Contains(t, stdout, "cannot be read: said the server")
 	assert.Contains(t, stdout, "C30")
