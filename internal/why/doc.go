@@ -16,7 +16,7 @@
 // in catalogue.go, and grouped in files:
 //
 //	controllers.go  C19 C20             the namespace controller itself
-//	rights.go       C21                 the controller's rights
+//	rights.go       C21 C29 C30         the controller's rights, not stuck, and not enough rights
 //	discovery.go    C01 C02 C03         a group that cannot be discovered
 //	storage.go      C22 C23             types whose objects cannot be read or deleted
 //	admission.go    C07 C08             webhooks and policies
@@ -25,7 +25,6 @@
 //	finalizers.go   C04 C05 C06 C15     objects whose finalizer stays
 //	content.go      C25 to C28          content that blocks or grows
 //	namespace.go    C16 C17 C18         tokens of the namespace itself
-//	nothing.go      C29 C30             not stuck, and not enough rights
 //
 // To add a cause, write its row and its function, and its fixture with a solution in
 // internal/lab/causes. If it needs a request that no other cause needs, package collect sends it.
