@@ -73,8 +73,8 @@ func (f *Finding) lackDeletions(e *Evidence) {
 	for i := range e.Types {
 		t := &e.Types[i]
 		blocked := slices.ContainsFunc(f.Blocks, func(b Blocked) bool { return b.Resource == t.Name() })
-		if !blocked || t.expires() || t.Name() == "leases.coordination.k8s.io" {
-			continue // those two change all the time
+		if !blocked {
+			continue
 		}
 		f.doubt(t.Count > len(t.Objects), "not all %s were looked at: one may have been changed since", t.Name())
 		written := func(o Object) bool {

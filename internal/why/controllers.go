@@ -116,7 +116,8 @@ func (e *Evidence) renewedLease(names ...string) *Lease {
 func (e *Evidence) Untouched() bool { return e.age() >= backOffCap && none(e.Namespace.Conditions) }
 
 func none(conditions []api.NamespaceCondition) bool {
-	return !slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool { return isDeletionCondition(c.Type) })
+	return !slices.ContainsFunc(conditions,
+		func(c api.NamespaceCondition) bool { return slices.Contains(ConditionTypes, c.Type) })
 }
 
 // controllerOff reports whether a controller of kube-controller-manager is switched off or its

@@ -46,15 +46,9 @@ func Judge(e Evidence) Report {
 	}
 	r.Verdict, r.Sentence = verdict(&e, r.Findings)
 	r.Sentence = words.OneLine(r.Sentence)
-	switch r.Verdict {
-	case Absent:
-		if e.Namespace == nil {
-			r.ExitCode = ExitError
-		}
-	case Stuck:
-		r.ExitCode = ExitStuck
-	case Unknown:
-		r.ExitCode = ExitUnknown
+	r.ExitCode = map[Verdict]int{Stuck: ExitStuck, Unknown: ExitUnknown}[r.Verdict]
+	if r.Verdict == Absent && e.Namespace == nil {
+		r.ExitCode = ExitError
 	}
 	return r
 }
@@ -140,15 +134,13 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	name, refused := e.Name, cmp.Or(e.Refused, &Failure{Message: "it was not asked for"})
 	switch {
 	case e.Namespace == nil && refused.Code == 404:
+		others := "no namespace is Terminating"
 		if len(e.Terminating) > 0 {
-			return Absent, fmt.Sprintf("namespace %q does not exist; Terminating now: %s", name,
-				strings.Join(e.Terminating, ", "))
+			others = "Terminating now: " + strings.Join(e.Terminating, ", ")
+		} else if e.Unlisted != nil {
+			others = "this user may not list those that are Terminating"
 		}
-		if e.Unlisted != nil {
-			return Absent,
-				fmt.Sprintf("namespace %q does not exist; this user may not list those that are Terminating", name)
-		}
-		return Absent, fmt.Sprintf("namespace %q does not exist; no namespace is Terminating", name)
+		return Absent, fmt.Sprintf("namespace %q does not exist; %s", name, others)
 	case e.Namespace == nil:
 		return Unknown, fmt.Sprintf("namespace %q cannot be read: %s", name, refused.Message)
 	case e.Namespace.Deleted.IsZero():
@@ -244,10 +236,6 @@ func andMore(says []string) string {
 var ConditionTypes = []api.NamespaceConditionType{
 	api.NamespaceDeletionDiscoveryFailure, api.NamespaceDeletionGVParsingFailure, api.NamespaceDeletionContentFailure,
 	api.NamespaceContentRemaining, api.NamespaceFinalizersRemaining,
-}
-
-func isDeletionCondition(t api.NamespaceConditionType) bool {
-	return slices.Contains(ConditionTypes, t)
 }
 
 // short returns a condition's type without its common prefix: "DiscoveryFailure".

@@ -38,31 +38,31 @@ func (e *Evidence) node(name string) *Node {
 func onLostNode(e *Evidence) []Finding {
 	return e.byNode(e.late(), func(name string, pods []Pod) (Finding, bool) {
 		f := Finding{Culprit: Reference{Resource: "nodes", Name: name}}
+		stay := words.Count(len(pods), "pod")
 		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago",
 			pods[0].Name, clock(pods[0].Deleted), words.Duration(e.now().Sub(pods[0].Deleted)))
 		node := e.node(name)
 		switch {
 		case !e.Nodes.Known():
 			f.lack(e.Nodes.Failed, "node %s could not be read", name)
-			f.Says = fmt.Sprintf("%s on node %s did not end in time", words.Count(len(pods), "pod"), name)
+			f.Says = fmt.Sprintf("%s on node %s did not end in time", stay, name)
 		case node == nil:
 			f.saw(1, e.Nodes.Request, "node %s does not exist", name)
 			f.doubt(e.now().Sub(pods[0].Deleted) < orphanedWithin,
 				"the pod garbage collector deletes the pods of such a node, and may not have come to them")
 			f.lackDeletionsOfPods(e, "pod garbage collector")
-			f.Says = fmt.Sprintf("%s cannot end, because node %s is gone", words.Count(len(pods), "pod"), name)
+			f.Says = fmt.Sprintf("%s cannot end, because node %s is gone", stay, name)
 		case node.Ready == "True", node.Ready == "": // without the condition it may be starting
 			return f, false
 		case node.Ready == "False":
 			f.saw(1, e.Nodes.Request, "node %s: Ready=False since %s", name, clock(node.Since))
-			f.Says = fmt.Sprintf("%s did not end in time on node %s, which is not ready",
-				words.Count(len(pods), "pod"), name)
+			f.Says = fmt.Sprintf("%s did not end in time on node %s, which is not ready", stay, name)
 			f.lack(nil,
 				"the kubelet of %s answers, and may still end its pods: the node's conditions say what it lacks", name)
 		default:
 			taint := e.kubectl("", "taint nodes %s "+outOfService, name)
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, node.Ready, clock(node.Since))
-			f.Says = fmt.Sprintf("%s cannot end, because node %s does not answer", words.Count(len(pods), "pod"), name)
+			f.Says = fmt.Sprintf("%s cannot end, because node %s does not answer", stay, name)
 			f.unread(e.NodeLeases.Failed, "whether its kubelet renews its Lease could not be read")
 			lease := e.kubelet(name)
 			f.doubt(lease != nil && !lease.Expired(e.now()), "its kubelet renews its Lease, and may be back")

@@ -40,20 +40,11 @@ func (r Reports) WriteText(w io.Writer) error {
 	for _, report := range r.Reports {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", report.Namespace, report.Verdict, report.causes(), report.Sentence)
 	}
-	for _, ended := range r.incomplete() {
-		fmt.Fprintf(table, "The examination ended early: %s\n", words.OneLine(ended))
+	early := func(r Report) bool { return r.Checked.Incomplete != "" }
+	if first := find(r.Reports, early); first != nil { // the limits are those of all of them
+		fmt.Fprintf(table, "The examination ended early: %s\n", words.OneLine(first.Checked.Incomplete))
 	}
 	return table.Flush()
-}
-
-// incomplete returns why examinations ended early, each reason once.
-func (r Reports) incomplete() (reasons []string) {
-	for _, report := range r.Reports {
-		if reason := report.Checked.Incomplete; reason != "" && !slices.Contains(reasons, reason) {
-			reasons = append(reasons, reason)
-		}
-	}
-	return reasons
 }
 
 // causes returns the ids of the findings, each once. A question mark follows one that is not

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -12,13 +13,14 @@ import (
 // reportWidth is the greatest width of a report, and its width in a file or a pipe.
 const reportWidth = 100
 
+// within returns the width of a report on a terminal of that width, or for 0 in a file or a pipe.
+func within(width int) int { return min(cmp.Or(width, reportWidth), reportWidth) }
+
 // WriteText writes the report for people: one sentence, a block for each finding, and how far the
 // examination went. width is that of the terminal, or 0 for a file or a pipe. wide has the requests
 // of the evidence.
 func (r Report) WriteText(w io.Writer, wide bool, width int) error {
-	if width == 0 || width > reportWidth {
-		width = reportWidth
-	}
+	width = within(width)
 	var text strings.Builder
 	fmt.Fprintln(&text, r.Sentence)                 // one line: what a server says begins none
 	if r.Verdict != Absent && r.Verdict != Active { // then the sentence says it all
@@ -135,9 +137,7 @@ func (c Cause) Reports() string {
 
 // WriteExplanation writes the lesson on one cause.
 func (c Cause) WriteExplanation(w io.Writer, width int) error {
-	if width == 0 || width > reportWidth {
-		width = reportWidth
-	}
+	width = within(width)
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s  %s\n", c.ID, c.Title)
 	paragraph := func(head, body string) {
