@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -22,17 +23,20 @@ func TestFields(t *testing.T) {
 		"status":{"conditions":[{"type":"Available",`+condition+`}}`)))
 	assert.Equal(t, []why.Node{{Name: "n", Ready: "False", Since: at}}, nodeOf(nil, decoded[node](t,
 		`{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready",`+condition+`}}`)))
-	const client = `"webhook":{"clientConfig":{"service":{"namespace":"n","name":"s"}}}`
-	for strategy, converter := range map[string]*why.Service{"Webhook": {Namespace: "n", Name: "s"}, "None": nil} {
-		got := definitionOf(nil, decoded[definition](t, `{"metadata":{"name":"x.g.io"},
-			"spec":{"names":{"kind":"X"},"conversion":{"strategy":"`+strategy+`",`+client+`}}}`))[0]
-		assert.Equal(t, "x.g.io X", got.Type+" "+got.Kind)
-		assert.Equal(t, converter, got.Converter.Service)
+	for conversion, converter := range map[string]why.ClientConfig{
+		`"Webhook","webhook":{"clientConfig":{"service":{"namespace":"n","name":"s"}}}`: {
+			Service: &why.Service{Namespace: "n", Name: "s"}},
+		`"Webhook","webhook":{"clientConfig":{"url":"https://10.0.0.2/"}}`:           {URL: "https://10.0.0.2/"},
+		`"None","webhook":{"clientConfig":{"service":{"namespace":"n","name":"s"}}}`: {},
+	} {
+		got := definitionOf(nil, decoded[definition](t, `{`+strings.Replace(writtenAt, `""`, `"x.g.io"`, 1)+`,
+			"spec":{"names":{"kind":"X"},"conversion":{"strategy":`+conversion+`}}}`))[0]
+		assert.Equal(t, []any{"x.g.io", "X", converter, written}, []any{got.Type, got.Kind, got.Converter, got.Changed})
 	}
 }
 
-// The expressions and the parameter of a policy, and what a webhook has by default.
-func TestFieldsOfAdmission(t *testing.T) {
+// The expressions and the parameter of a policy.
+func TestFieldsOfPolicies(t *testing.T) {
 	for spec, want := range map[string]why.Policy{
 		`{"validations":[{"expression":"true"}]}`:                              {},
 		`{"validations":[{"expression":"authorizer.path('/').check('get')"}]}`: {Depends: true},
@@ -46,21 +50,44 @@ func TestFieldsOfAdmission(t *testing.T) {
 			NamespaceOnly: why.Selector{Expressions: []why.Expression{{Key: "a", Operator: "Exists"}}},
 		},
 	} {
-		assert.Equal(t, want, policyOf(nil, decoded[policy](t, `{"spec":`+spec+`}`))[0], spec)
+		want.Changed = written
+		assert.Equal(t, want, policyOf(nil, decoded[policy](t, `{`+writtenAt+`,"spec":`+spec+`}`))[0], spec)
 	}
-	c, _ := asking(t, listOf(`{"metadata":{"name":"guard"},"webhooks":[{
-		"name":"w","clientConfig":{"service":{"namespace":"n","name":"s"}},
-		"rules":[{"operations":["*"],"apiGroups":["g"],"resources":["r"]}],
-		"namespaceSelector":{"matchLabels":{"a":"b"}}},
-		{"name":"ignores","failurePolicy":"Ignore"}]}`))
+}
+
+// written is when an object was last written, which shows whether the controller has met it as it is.
+var written = time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
+
+const writtenAt = `"metadata":{"name":"","managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}]}`
+
+// Both kinds of configurations are read. A webhook is narrowed by its objectSelector or by
+// matchConditions.
+func TestFieldsOfWebhooks(t *testing.T) {
+	c, _ := asking(t, listOf(`{`+writtenAt+`,"webhooks":[
+		{"name":"w","clientConfig":{"service":{"namespace":"n","name":"s"}},
+			"rules":[{"operations":["*"],"apiGroups":["g"],"resources":["r"]}],
+			"namespaceSelector":{"matchLabels":{"a":"b"}}},
+		{"name":"url","failurePolicy":"Ignore","clientConfig":{"url":"https://10.0.0.1/"},"objectSelector":{}},
+		{"name":"labels","objectSelector":{"matchLabels":{"a":"b"}}},
+		{"name":"conditions","matchConditions":[{"name":"x","expression":"true"}]}]}`))
 	c.webhooks(t.Context())
-	assert.Equal(t, why.Webhook{
-		Resource: "validatingwebhookconfigurations", Configuration: "guard", Name: "w", FailurePolicy: "Fail",
-		ClientConfig:  why.ClientConfig{Service: &why.Service{Namespace: "n", Name: "s"}},
-		NamespaceOnly: why.Selector{Labels: map[string]string{"a": "b"}},
-		Rules:         []why.Rule{{Operations: []string{"*"}, Groups: []string{"g"}, Resources: []string{"r"}}},
-	}, c.evidence.Webhooks.Items[0])
-	assert.Equal(t, "Ignore", c.evidence.Webhooks.Items[1].FailurePolicy)
+	var want []why.Webhook
+	for _, resource := range []string{"validatingwebhookconfigurations", "mutatingwebhookconfigurations"} {
+		for _, w := range []why.Webhook{{
+			Name: "w", FailurePolicy: "Fail",
+			ClientConfig:  why.ClientConfig{Service: &why.Service{Namespace: "n", Name: "s"}},
+			NamespaceOnly: why.Selector{Labels: map[string]string{"a": "b"}},
+			Rules:         []why.Rule{{Operations: []string{"*"}, Groups: []string{"g"}, Resources: []string{"r"}}},
+		},
+			{Name: "url", FailurePolicy: "Ignore", ClientConfig: why.ClientConfig{URL: "https://10.0.0.1/"}},
+			{Name: "labels", FailurePolicy: "Fail", Narrowed: true},
+			{Name: "conditions", FailurePolicy: "Fail", Narrowed: true},
+		} {
+			w.Resource, w.Changed = resource, written
+			want = append(want, w)
+		}
+	}
+	assert.Equal(t, want, c.evidence.Webhooks.Items)
 }
 
 // A held object is read in its namespace, and one that may not be read has no stamp.

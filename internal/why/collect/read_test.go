@@ -109,42 +109,6 @@ func TestEndpoints(t *testing.T) {
 	assert.Equal(t, []int{2, 1}, []int{b.Ready, b.Coming})
 }
 
-// When an obstacle was written shows whether the controller has met it as it is.
-func TestWhenObstaclesWereChanged(t *testing.T) {
-	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"x",
-		"managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}]},
-		"webhooks":[{"name":"w"}]}]}`)
-	at := time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
-	definition := list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items[0]
-	assert.Equal(t, at, definition.Changed)
-	c.policies(t.Context())
-	for _, p := range c.evidence.Policies.Items {
-		assert.Equal(t, at, p.Changed, p)
-	}
-	c.webhooks(t.Context())
-	for _, w := range c.evidence.Webhooks.Items {
-		assert.Equal(t, at, w.Changed, w.Resource)
-	}
-}
-
-// A webhook is narrowed by its objectSelector or by matchConditions. Both kinds are read.
-func TestWebhooksThatAreNarrowed(t *testing.T) {
-	c, _ := asking(t,
-		`{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"guard"},"webhooks":[{"name":"all","objectSelector":{}},
-		{"name":"labels","objectSelector":{"matchLabels":{"a":"b"}}},{"name":"conditions","matchConditions":[{"name":"x","expression":"true"}]}]}]}`)
-	c.webhooks(t.Context())
-	narrowed := map[string]bool{}
-	for _, w := range c.evidence.Webhooks.Items {
-		narrowed[w.Resource+" "+w.Name] = w.Narrowed
-	}
-	assert.Equal(t, map[string]bool{
-		"validatingwebhookconfigurations all": false, "validatingwebhookconfigurations labels": true,
-		"validatingwebhookconfigurations conditions": true,
-		"mutatingwebhookconfigurations all":          false, "mutatingwebhookconfigurations labels": true,
-		"mutatingwebhookconfigurations conditions": true,
-	}, narrowed)
-}
-
 // expiring returns the client of a server whose continue token expires once: its first page has a,
 // and from then on it has b, too.
 func expiring(t *testing.T) *restclient.Client {

@@ -40,17 +40,6 @@ func TestTheLimitHoldsForDiscovery(t *testing.T) {
 	assert.Equal(t, errTooMany.Error(), c.evidence.Discovery.Refused.Message)
 }
 
-// The server of a webhook is behind a Service or at a URL.
-func TestWhereAWebhookIs(t *testing.T) {
-	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"guard"},
-		"webhooks":[{"name":"w","clientConfig":{"url":"https://10.0.0.1/"}}],
-		"spec":{"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://10.0.0.2/"}}}}}]}`)
-	c.webhooks(t.Context())
-	assert.Equal(t, "https://10.0.0.1/", c.evidence.Webhooks.Items[0].URL)
-	assert.Equal(t, "https://10.0.0.2/",
-		list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items[0].Converter.URL)
-}
-
 // A pod without an address is no endpoint yet. Everything is read in the namespace of the Service,
 // whatever else a server answers.
 func TestPodsThatStartBehindAService(t *testing.T) {
