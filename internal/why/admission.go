@@ -10,14 +10,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// What the condition ContentFailure blames decides what the collector reads.
-
-// BlamesWebhook reports whether the condition names an admission webhook.
-func (n *Namespace) BlamesWebhook() bool {
-	content := n.Condition(api.NamespaceDeletionContentFailure)
-	return failedCalling().MatchString(content) || webhookDenied().MatchString(content)
-}
-
 // Accuses reports whether the condition says that a webhook could not be called.
 func (e *Evidence) Accuses(hook Webhook) bool {
 	return strings.Contains(e.condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`)
@@ -30,11 +22,6 @@ func (e *Evidence) KeptBy(hook Webhook) []Held {
 		return nil
 	}
 	return slices.DeleteFunc(e.Held(), func(h Held) bool { return !selects(hook.Rules, "UPDATE", h.Type) })
-}
-
-// BlamesPolicy reports whether the condition names an admission policy.
-func (n *Namespace) BlamesPolicy() bool {
-	return policyDenied().MatchString(n.Condition(api.NamespaceDeletionContentFailure))
 }
 
 // selected are the remaining types whose deletion the rules select.

@@ -26,12 +26,6 @@ func (e *Evidence) late() []Pod {
 	})
 }
 
-// Late reports whether a pod has outlived its grace period. The collector reads the node of such a
-// pod.
-func (e *Evidence) Late() bool {
-	return slices.ContainsFunc(e.Pods, func(p Pod) bool { return !p.Deleted.IsZero() && !p.Deleted.After(e.now()) })
-}
-
 // Ending reports whether a pod of a node is terminating: if the node is lost, it does not end in
 // time.
 func (e *Evidence) Ending() bool {

@@ -27,8 +27,9 @@ func (c *collector) suspicions(ctx context.Context) {
 			reads = append(reads, read)
 		}
 	}
-	ask(n.BlamesWebhook() || len(e.Held()) > 0 || e.Late(), func() { c.webhooks(ctx) })
-	ask(n.BlamesPolicy() || e.Late(), func() { c.policies(ctx) })
+	fails := n.Condition(api.NamespaceDeletionContentFailure) != ""
+	ask(fails || len(e.Held()) > 0 || e.Ending(), func() { c.webhooks(ctx) })
+	ask(fails || e.Ending(), func() { c.policies(ctx) })
 	ask(e.Ending(), func() {
 		e.NodeLeases = list(ctx, c, query{gvr: leasesResource, namespace: "kube-node-lease"}, leaseOf)
 	})
