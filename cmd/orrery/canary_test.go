@@ -301,7 +301,7 @@ func safe(t *testing.T, text string) {
 func TestWhatAClusterSaysDoesNotReachTheTerminalAsItIs(t *testing.T) {
 	path := builtIn(t)
 	client := clientOf(t, path)
-	deleteNamespace(t, client, "shop", 1)
+	deleteNamespace(t, client, "shop")
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 	namespace, err := namespaces.Get(t.Context(), "shop", api.GetOptions{})
 	require.NoError(t, err)

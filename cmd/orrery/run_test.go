@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -102,15 +102,15 @@ func do(t *testing.T, client *restclient.Client, verb, path, body string) {
 	require.NoError(t, client.Do(t.Context(), restclient.Request{Verb: verb, Path: path, Body: []byte(body)}, nil))
 }
 
-// deleteNamespace creates a namespace with the given number of ConfigMaps and deletes it. Without
-// a controller it stays.
-func deleteNamespace(t *testing.T, client *restclient.Client, name string, configMaps int) {
+// deleteNamespace creates a namespace with a ConfigMap that has these finalizers, and deletes it.
+// Without a controller, or with a finalizer, it stays.
+func deleteNamespace(t *testing.T, client *restclient.Client, name string, finalizers ...string) {
 	t.Helper()
+	list, err := json.Marshal(finalizers)
+	require.NoError(t, err)
 	do(t, client, http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
-	for i := range configMaps {
-		do(t, client, http.MethodPost, "/api/v1/namespaces/"+name+"/configmaps",
-			fmt.Sprintf(`{"metadata":{"name":"c%02d"}}`, i))
-	}
+	do(t, client, http.MethodPost, "/api/v1/namespaces/"+name+"/configmaps",
+		`{"metadata":{"name":"c","finalizers":`+string(list)+`}}`)
 	do(t, client, http.MethodDelete, "/api/v1/namespaces/"+name, "")
 }
 

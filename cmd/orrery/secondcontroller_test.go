@@ -98,7 +98,7 @@ func TestAReplicaThatCannotSeeAnotherControllerWarns(t *testing.T) {
 func TestADryRunSaysHowMuchItKnows(t *testing.T) {
 	path, _ := crowdedCluster(t, nil)
 	holdLease(t, path, "kube-controller-manager", "m")
-	deleteNamespace(t, clientOf(t, path), "shop", 1)
+	deleteNamespace(t, clientOf(t, path), "shop")
 	r := startReplica(t, path, "--allow-second-controller=false", "--dry-run",
 		"--namespace-deletion-grace-period=24h")
 	r.await("controller started")

@@ -19,19 +19,6 @@ func statusOf(t *testing.T, args ...string) (code int, report cluster.Status) {
 	return code, report
 }
 
-// hold creates namespaces that stay terminating: their content has a finalizer that is never
-// removed.
-func hold(t *testing.T, path string, names ...string) {
-	t.Helper()
-	client := clientOf(t, path)
-	for _, name := range names {
-		do(t, client, "POST", "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
-		do(t, client, "POST", "/api/v1/namespaces/"+name+"/configmaps",
-			`{"metadata":{"name":"c","finalizers":["example.com/hold"]}}`)
-		do(t, client, "DELETE", "/api/v1/namespaces/"+name, "")
-	}
-}
-
 func TestStatus(t *testing.T) {
 	path := builtIn(t)
 	code, report := statusOf(t, "--kubeconfig", path)
@@ -40,7 +27,7 @@ func TestStatus(t *testing.T) {
 
 	leader := startReplica(t, path)
 	leader.await("controller started")
-	hold(t, path, "team-a")
+	deleteNamespace(t, clientOf(t, path), "team-a", "example.com/hold")
 	code, report = statusOf(t, "--kubeconfig", path)
 	assert.Zero(t, code, "the age of a deletion is no verdict")
 	assert.Empty(t, report.Problems)

@@ -45,7 +45,7 @@ func TestRunWithTheView(t *testing.T) {
 	lines := get("trace", address[2])
 	require.Equal(t, 200, lines.StatusCode)
 
-	deleteNamespace(t, client, "shop", 1)
+	deleteNamespace(t, client, "shop")
 	seen := map[string]bool{}
 	var last string
 	text := bufio.NewReader(lines.Body)

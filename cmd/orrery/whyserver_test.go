@@ -1,19 +1,17 @@
 package main
 
 import (
-	"context"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver"
 	"orrery/restclient"
+	"orrery/restclient/api"
 )
 
 // This page tests "orrery why" on a server.
@@ -34,8 +32,8 @@ func audit(t *testing.T, client *restclient.Client) {
 
 // Answers that need a server, with their exit codes.
 func TestWhyOnAServer(t *testing.T) {
-	audited := func(faults ...string) (path string) {
-		path = builtIn(t, faults...)
+	audited := func(fault string) (path string) {
+		path = builtIn(t, fault)
 		audit(t, clientOf(t, path))
 		return path
 	}
@@ -84,59 +82,23 @@ func TestWhyOnAServer(t *testing.T) {
 	}
 }
 
-// middle is a server at which something happens in the middle of an examination.
-type middle struct {
-	memory http.Handler
-	ended  atomic.Bool
-}
-
-// send sends a request past the middle.
-func (m *middle) send(method, path, kind, body string) {
-	r := httptest.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
-	r.Header.Set("Content-Type", kind)
-	m.memory.ServeHTTP(httptest.NewRecorder(), r)
-}
-
-// remove removes the namespace, which can be done once.
-func (m *middle) remove() {
-	m.send(http.MethodPatch, ofNamespace, "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
-	m.send(http.MethodPut, ofNamespace+"/finalize", "application/json",
-		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"},"spec":{"finalizers":[]}}`)
-}
-
-func goes(m *middle, w http.ResponseWriter, r *http.Request) {
-	m.remove()
-	m.memory.ServeHTTP(w, r)
-}
-
-func isCreatedAgain(m *middle, w http.ResponseWriter, r *http.Request) {
-	m.remove()
-	m.send(http.MethodPost, "/api/v1/namespaces", "application/json", `{"metadata":{"name":"shop"}}`)
-	m.memory.ServeHTTP(w, r)
-}
-
-// ends breaks this connection and all later ones.
-func ends(m *middle, _ http.ResponseWriter, _ *http.Request) {
-	m.ended.Store(true)
-	panic(http.ErrAbortHandler)
-}
-
-// isInterrupted is Ctrl-C while the answer is waited for.
-func isInterrupted(_ *middle, _ http.ResponseWriter, r *http.Request) {
-	if self, err := os.FindProcess(os.Getpid()); err == nil {
-		_ = self.Signal(os.Interrupt)
-	}
-	<-r.Context().Done()
-}
+// What may happen at a server: the namespace goes, or one of its name is created, too, the server
+// breaks all connections, or there is a Ctrl-C while the answer is waited for.
+const (
+	goes           = "goes"
+	isCreatedAgain = "is created again"
+	ends           = "ends"
+	isInterrupted  = "is interrupted"
+)
 
 // What happens in the middle of an examination has its exit code and one plain sentence. From the
-// nth request of a path on, happens answers the requests of that path.
+// nth request of a path on, it happens before each answer to that path.
 func TestInTheMiddle(t *testing.T) {
 	for what, test := range map[string]struct {
 		line    string
 		path    string
 		nth     int32
-		happens func(*middle, http.ResponseWriter, *http.Request)
+		happens string
 		code    int
 		stdout  string
 		stderr  string
@@ -167,22 +129,41 @@ func TestInTheMiddle(t *testing.T) {
 			"Namespace shop", ""},
 	} {
 		t.Run(what, func(t *testing.T) {
-			server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true})
-			require.NoError(t, err)
-			t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
-			m := &middle{memory: server.Handler()}
 			var asked atomic.Int32
-			path := writeKubeconfig(t, serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var ended atomic.Bool
+			var aside *restclient.Client
+			path := writeKubeconfig(t, inMemory(t, func(_ http.ResponseWriter, r *http.Request) bool {
 				switch {
-				case m.ended.Load():
+				case ended.Load():
 					panic(http.ErrAbortHandler)
-				case r.URL.Path == test.path && r.Method == http.MethodGet && asked.Add(1) >= test.nth:
-					test.happens(m, w, r)
-				default:
-					m.memory.ServeHTTP(w, r)
+				case r.URL.Path != test.path || r.Method != http.MethodGet || asked.Add(1) < test.nth:
+					return false
 				}
-			})), "{}")
-			audit(t, clientOf(t, writeKubeconfig(t, serve(t, m.memory), "{}")))
+				switch test.happens {
+				case ends:
+					ended.Store(true)
+					panic(http.ErrAbortHandler)
+				case isInterrupted:
+					assert.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
+					<-r.Context().Done()
+					return true
+				}
+				for _, change := range []restclient.Request{{
+					Verb: http.MethodPatch, Path: ofNamespace, ContentType: string(api.MergePatchType),
+					Body: []byte(`{"metadata":{"finalizers":null}}`),
+				}, {
+					Verb: http.MethodPut, Path: ofNamespace + "/finalize", ContentType: "application/json",
+					Body: []byte(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"},"spec":{"finalizers":[]}}`),
+				}} {
+					_ = aside.Do(t.Context(), change, nil) // it goes once
+				}
+				if test.happens == isCreatedAgain {
+					do(t, aside, http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
+				}
+				return false
+			}), "{}")
+			aside = clientOf(t, path)
+			audit(t, aside)
 			args := append([]string{"why", "--kubeconfig", path, "--interval", "1ms"}, strings.Fields(test.line)...)
 			code, stdout, stderr := orrery(t, args...)
 			shown := stdout + stderr
