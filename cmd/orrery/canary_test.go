@@ -266,19 +266,12 @@ func freePort(t *testing.T) int {
 	return 0
 }
 
-// await blocks until condition returns true. On failure it reports explain.
+// await blocks until is returns true. On failure it reports explain.
 func await(t *testing.T, is func() bool, explain func() string) {
 	t.Helper()
-	deadline := time.After(10 * time.Minute)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			text := explain()
-			require.Fail(t, "timed out waiting", "the last lines:\n%s", text[max(0, len(text)-8000):])
-		}
+	if !assert.Eventually(t, is, 10*time.Minute, 50*time.Millisecond) {
+		text := explain()
+		require.Fail(t, "timed out waiting", "the last lines:\n%s", text[max(0, len(text)-8000):])
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path"
@@ -15,19 +16,27 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is a manifest.
+// document is a manifest, or a part of one.
 type document map[string]any
 
-func (d document) name() (namespace, name string) {
-	metadata := d["metadata"].(document)
-	namespace, _ = metadata["namespace"].(string)
-	return namespace, metadata["name"].(string)
+// at returns what is at a path of keys and numbers.
+func (d document) at(path ...any) any {
+	var value any = d
+	for _, step := range path {
+		if number, ok := step.(int); ok {
+			value = value.([]any)[number]
+		} else {
+			value = value.(document)[step.(string)]
+		}
+	}
+	return value
 }
 
-// kustomized returns the documents of a directory, and the kustomization that names their files.
-func kustomized(t *testing.T, dir string) (kustomization document, documents []document) {
+// manifests returns the documents of a directory by their kinds, its kustomization included.
+func manifests(t *testing.T, dir string) map[string]document {
 	t.Helper()
-	read := func(file string) (found []document) {
+	all := map[string]document{}
+	read := func(file string) {
 		text, err := os.ReadFile(filepath.Join("..", "..", dir, file))
 		require.NoError(t, err)
 		decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -35,33 +44,24 @@ func kustomized(t *testing.T, dir string) (kustomization document, documents []d
 			var d document
 			err := decoder.Decode(&d)
 			if errors.Is(err, io.EOF) {
-				return found
+				return
 			}
 			require.NoError(t, err, file)
-			found = append(found, d)
+			all[d["kind"].(string)] = d
 		}
 	}
-	kustomization = read("kustomization.yaml")[0]
-	for _, file := range kustomization["resources"].([]any) {
-		documents = append(documents, read(file.(string))...)
+	read("kustomization.yaml")
+	for _, file := range all["Kustomization"]["resources"].([]any) {
+		read(file.(string))
 	}
-	return kustomization, documents
+	return all
 }
 
 // The image has a program for Linux only, and a cluster may have Windows nodes as well.
 func TestPodsRunOnLinuxNodes(t *testing.T) {
-	_, documents := kustomized(t, "deploy")
-	deployments := 0
-	for _, d := range documents {
-		if d["kind"] != "Deployment" {
-			continue
-		}
-		deployments++
-		pod := d["spec"].(document)["template"].(document)["spec"].(document)
-		assert.Equal(t, document{"kubernetes.io/os": "linux"}, pod["nodeSelector"],
-			"the pods may go to nodes where the image does not run")
-	}
-	assert.Equal(t, 1, deployments)
+	assert.Equal(t, document{"kubernetes.io/os": "linux"},
+		manifests(t, "deploy")["Deployment"].at("spec", "template", "spec", "nodeSelector"),
+		"the pods may go to nodes where the image does not run")
 	examples, err := os.ReadFile(filepath.Join("..", "..", "examples", "deploy", "kustomization.yaml"))
 	require.NoError(t, err)
 	assert.Contains(t, string(examples), "- ../../deploy\n", "examples/deploy runs the same Deployment")
@@ -71,63 +71,37 @@ func TestPodsRunOnLinuxNodes(t *testing.T) {
 // deploy/monitoring, which needs the Prometheus operator, matches deploy: the labels of the pods,
 // the port, the namespaces.
 func TestMonitoringFitsTheDeployment(t *testing.T) {
-	at := func(value any, path ...any) any {
-		for _, step := range path {
-			if key, ok := step.(string); ok {
-				value = value.(document)[key]
-			} else {
-				value = value.([]any)[step.(int)]
-			}
-		}
-		return value
-	}
-	_, deployed := kustomized(t, "deploy")
-	kustomization, monitoring := kustomized(t, "deploy/monitoring")
-	byKind := map[string]document{}
-	for _, d := range append(deployed, monitoring...) {
-		byKind[d["kind"].(string)] = d
-	}
-	deployment, policy, monitor := byKind["Deployment"], byKind["NetworkPolicy"], byKind["PodMonitor"]
-	labels := at(deployment, "spec", "template", "metadata", "labels")
-	port := at(deployment, "spec", "template", "spec", "containers", 0, "ports", 0)
-	namespace, _ := deployment.name()
-
-	assert.Equal(t, labels, at(policy, "spec", "podSelector", "matchLabels"))
-	assert.Equal(t, at(port, "containerPort"), at(policy, "spec", "ingress", 0, "ports", 0, "port"))
-	assert.Equal(t, kustomization["namespace"],
-		at(policy, "spec", "ingress", 0, "from", 0, "namespaceSelector", "matchLabels", "kubernetes.io/metadata.name"))
-
-	assert.Equal(t, labels, at(monitor, "spec", "selector", "matchLabels"))
-	assert.Equal(t, []any{namespace}, at(monitor, "spec", "namespaceSelector", "matchNames"))
-	assert.Equal(t, at(port, "name"), at(monitor, "spec", "podMetricsEndpoints", 0, "port"))
+	deployed, monitoring := manifests(t, "deploy"), manifests(t, "deploy/monitoring")
+	deployment, policy, monitor := deployed["Deployment"], deployed["NetworkPolicy"], monitoring["PodMonitor"]
+	labels := deployment.at("spec", "template", "metadata", "labels")
+	ports := deployment.at("spec", "template", "spec", "containers", 0, "ports", 0).(document)
+	assert.Equal(t, labels, policy.at("spec", "podSelector", "matchLabels"))
+	assert.Equal(t, ports["containerPort"], policy.at("spec", "ingress", 0, "ports", 0, "port"))
+	assert.Equal(t, monitoring["Kustomization"]["namespace"],
+		policy.at("spec", "ingress", 0, "from", 0, "namespaceSelector", "matchLabels", "kubernetes.io/metadata.name"))
+	assert.Equal(t, labels, monitor.at("spec", "selector", "matchLabels"))
+	assert.Equal(t, []any{deployment.at("metadata", "namespace")}, monitor.at("spec", "namespaceSelector", "matchNames"))
+	assert.Equal(t, ports["name"], monitor.at("spec", "podMetricsEndpoints", 0, "port"))
 }
 
 // krew links the plugin's name to the file of the archive that "make krew" builds.
 func TestKrewInstallsTheNameThatTheProgramAnswersTo(t *testing.T) {
 	text, err := os.ReadFile("../../deploy/krew/why-terminating.yaml")
 	require.NoError(t, err)
-	var manifest struct {
-		Metadata struct{ Name string }
-		Spec     struct {
-			Platforms []struct {
-				Selector struct {
-					MatchLabels struct{ OS, Arch string } `yaml:"matchLabels"`
-				}
-				URI, SHA256, Bin string
-				Files            []struct{ From, To string }
-			}
-		}
-	}
+	var manifest document
 	require.NoError(t, yaml.Unmarshal(text, &manifest))
-	assert.Equal(t, pluginName, "kubectl-"+strings.ReplaceAll(manifest.Metadata.Name, "-", "_"))
+	name := manifest.at("metadata", "name").(string)
+	assert.Equal(t, pluginName, "kubectl-"+strings.ReplaceAll(name, "-", "_"))
 	var platforms []string
-	for _, p := range manifest.Spec.Platforms {
-		platform := p.Selector.MatchLabels.OS + "-" + p.Selector.MatchLabels.Arch
+	for _, one := range manifest.at("spec", "platforms").([]any) {
+		p := one.(document)
+		labels := p.at("selector", "matchLabels").(document)
+		platform := fmt.Sprint(labels["os"], "-", labels["arch"])
 		platforms = append(platforms, platform)
-		assert.Equal(t, manifest.Metadata.Name+"-"+platform+".tar.gz", path.Base(p.URI))
-		assert.Regexp(t, "^[0-9a-f]{64}$", p.SHA256)
-		assert.Equal(t, []struct{ From, To string }{{p.Bin, "."}}, p.Files)
-		assert.True(t, isPlugin(p.Bin), p.Bin)
+		assert.Equal(t, name+"-"+platform+".tar.gz", path.Base(p["uri"].(string)))
+		assert.Regexp(t, "^[0-9a-f]{64}$", p["sha256"])
+		assert.Equal(t, []any{document{"from": p["bin"], "to": "."}}, p["files"])
+		assert.True(t, isPlugin(p["bin"].(string)), p["bin"])
 	}
 	assert.Equal(t, []string{"linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64"}, platforms)
 }

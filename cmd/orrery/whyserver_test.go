@@ -44,12 +44,16 @@ func TestWhyOnAServer(t *testing.T) {
 	blind := audited("forbid:verb=list,user=kubernetes-admin")
 	refusing := audited("forbid:verb=get,resource=namespaces,user=kubernetes-admin")
 	absent := writeKubeconfig(t, "http://127.0.0.1:1", "{}")
+	closed := writeKubeconfig(t, serve(t, forbidden), "{}")
 	for _, test := range []struct {
 		what, line, kubeconfig string
 		code                   int
 		stdout, stderr         string
 	}{
-		{"an active one", "shop", active, 0, `namespace "shop" is Active: its deletion was not requested`, ""},
+		{"an active one", "shop", active, 0, "namespace \"shop\" is Active: its deletion was not requested\n", ""},
+		{"none of that name", "nowhere", active, 1,
+			"namespace \"nowhere\" does not exist; no namespace is Terminating\n", ""},
+		{"a server that refuses everything", "shop", closed, 3, "cannot be read: said the server", ""},
 		{"all, and none is terminating", "-A", active, 0, "no namespace is Terminating", ""},
 		{"watching all, and none is terminating", "-A -w", active, 0, "no namespace is Terminating", ""},
 		{"watching one that is not terminating", "shop -w", active, 0, "is Active", ""},

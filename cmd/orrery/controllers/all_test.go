@@ -92,11 +92,9 @@ func (w *world) await(what string, check func() bool) {
 	})
 }
 
-func list[T restclient.Object](w *world, resource api.GroupVersionResource, namespace string) []T {
-	w.t.Helper()
-	objects, err := restclient.Typed[T](w.Admin(), resource, namespace).List(w.t.Context(), api.ListOptions{})
-	require.NoError(w.t, err)
-	return objects.Items
+// pods returns the number of pods in a namespace.
+func (w *world) pods(namespace string) int {
+	return len(clustertest.Get[api.List[*apps.Pod]](w.Cluster, "/api/v1/namespaces/"+namespace+"/pods").Items)
 }
 
 // events returns component, reason and the beginning of the message of Events, without the names
@@ -104,7 +102,7 @@ func list[T restclient.Object](w *world, resource api.GroupVersionResource, name
 func (w *world) events(namespace string) (all []string) {
 	w.t.Helper()
 	made := regexp.MustCompile(` (web-\S+)|(pod:|creating:) .*`)
-	for _, e := range list[*api.Event](w, api.EventsResource, namespace) {
+	for _, e := range clustertest.Get[api.List[*api.Event]](w.Cluster, "/api/v1/namespaces/"+namespace+"/events").Items {
 		all = append(all, e.Source.Component+": "+e.Reason+" "+made.ReplaceAllString(e.Message, "$2"))
 	}
 	return all
@@ -122,19 +120,18 @@ func TestAllControllersInOneProcess(t *testing.T) {
 					"selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},
 					"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
 				w.await("the deployment is complete", func() bool {
-					deployments := list[*apps.Deployment](w, apps.DeploymentsResource, "blue")
-					return len(deployments) == 1 && deployments[0].Status.AvailableReplicas == 3
+					return clustertest.Get[apps.Deployment](w.Cluster, web+"/web").Status.AvailableReplicas == 3
 				})
-				assert.Len(t, list[*apps.Pod](w, api.PodsResource, "blue"), 3)
+				assert.Equal(t, 3, w.pods("blue"))
 
 				w.Fault("forbid:verb=create,resource=pods,for=20s")
 				scale := func(replicas int) {
 					w.Must("PATCH", web+"/web/scale", fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
 				}
 				scale(4)
-				w.await("there are more", func() bool { return len(list[*apps.Pod](w, api.PodsResource, "blue")) == 4 })
+				w.await("there are more", func() bool { return w.pods("blue") == 4 })
 				scale(1)
-				w.await("there are less", func() bool { return len(list[*apps.Pod](w, api.PodsResource, "blue")) == 1 })
+				w.await("there are less", func() bool { return w.pods("blue") == 1 })
 				time.Sleep(time.Second)
 				assert.Subset(t, w.events("blue"), []string{
 					"deployment-controller: ScalingReplicaSet Scaled up replica set from 0 to 3",
@@ -147,8 +144,8 @@ func TestAllControllersInOneProcess(t *testing.T) {
 
 				w.Must("DELETE", "/api/v1/namespaces/blue", "")
 				w.await("the namespace has gone", func() bool {
-					return !slices.ContainsFunc(list[*api.Namespace](w, api.NamespacesResource, ""),
-						func(ns *api.Namespace) bool { return ns.Name == "blue" })
+					_, err := w.Request("GET", "/api/v1/namespaces/blue", "")
+					return api.IsNotFound(err)
 				})
 				for _, status := range w.manager.Snapshot() {
 					assert.Equal(t, manager.Running, status.State, status.Name)
