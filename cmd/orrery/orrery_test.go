@@ -33,8 +33,7 @@ func orrery(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // A mistake, or a server that cannot be asked: one line on standard error, and nothing on standard
 // output. The exit code 1 of "orrery status" has another meaning.
 func TestMistakesGetOneClearSentence(t *testing.T) {
-	address := "127.0.0.1:" + strconv.Itoa(freePort(t))
-	nobody := writeKubeconfig(t, "http://"+address, "{}")
+	nobody := writeKubeconfig(t, "http://127.0.0.1:"+strconv.Itoa(freePort(t)), "{}")
 	url := serve(t, forbidden)
 	refused := writeKubeconfig(t, url, "{}")
 	for _, test := range []struct{ line, want string }{
@@ -173,13 +172,13 @@ func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 	secured := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secured.StartTLS()
 	defer secured.Close()
-	listForbidden := func(w http.ResponseWriter, r *http.Request) {
+	listForbidden := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/version" {
 			_, _ = io.WriteString(w, `{"gitVersion":"v1.36.3"}`)
 			return
 		}
 		forbidden(w, r)
-	}
+	})
 	noWatch := inMemory(t, func(w http.ResponseWriter, r *http.Request) bool {
 		if isWatch(r) {
 			forbidden(w, r)
@@ -202,8 +201,7 @@ func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 			"check the user in the kubeconfig"
 	)
 	for name, test := range map[string]struct {
-		handler   http.Handler
-		url       string // of a server without a handler
+		url       string
 		plugin    string // that logs in
 		flags     []string
 		connected bool
@@ -211,32 +209,25 @@ func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 	}{
 		"no listener":       {url: closed.URL, want: "cannot be reached"},
 		"no such host":      {url: "http://orrery.invalid", want: "check the server address"},
-		"credentials":       {handler: refusing(401, api.ReasonUnauthorized), want: unauthorized},
-		"rights":            {handler: http.HandlerFunc(listForbidden), want: "may not do that"},
-		"overloaded":        {handler: refusing(503, api.ReasonServiceUnavailable), want: overloaded},
-		"not an API server": {handler: http.NotFoundHandler(), want: otherServer},
-		"a page":            {handler: page("<html>Log in</html>"), want: otherServer},
-		"another program":   {handler: page(`{}`), want: otherServer},
-		"a list":            {handler: page(`[1]`), want: otherServer},
+		"credentials":       {url: serve(t, refusing(401, api.ReasonUnauthorized)), want: unauthorized},
+		"rights":            {url: serve(t, listForbidden), want: "may not do that"},
+		"overloaded":        {url: serve(t, refusing(503, api.ReasonServiceUnavailable)), want: overloaded},
+		"not an API server": {url: serve(t, http.NotFoundHandler()), want: otherServer},
+		"a page":            {url: serve(t, page("<html>Log in</html>")), want: otherServer},
+		"another program":   {url: serve(t, page(`{}`)), want: otherServer},
+		"a list":            {url: serve(t, page(`[1]`)), want: otherServer},
 		"unknown authority": {url: secured.URL, want: "check certificate-authority in the kubeconfig"},
 		"no watch":          {url: noWatch, connected: true, want: mayNotWatch},
-		"no watch over websocket": {
-			url: noWatch, flags: []string{"--watch-transport", "websocket"}, connected: true, want: mayNotWatch,
-		},
-		"a login that fails": {
-			url: "https://127.0.0.1:1", plugin: "false",
-			want: noLogin,
-		},
+		"no watch over websocket": {url: noWatch, flags: []string{"--watch-transport", "websocket"}, connected: true,
+			want: mayNotWatch},
+		"a login that fails": {url: "https://127.0.0.1:1", plugin: "false", want: noLogin},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url, user := test.url, "{}"
-			if test.handler != nil {
-				url = serve(t, test.handler)
-			}
+			user := "{}"
 			if test.plugin != "" {
 				user = login(test.plugin, "")
 			}
-			args := []string{"run", "--kubeconfig", writeKubeconfig(t, url, user)}
+			args := []string{"run", "--kubeconfig", writeKubeconfig(t, test.url, user)}
 			code, _, stderr := orrery(t, append(args, test.flags...)...)
 			assert.Equal(t, 1, code)
 			last := lastLine(stderr)

@@ -17,7 +17,6 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/clustertest"
 	"orrery/internal/observe/logs"
-	"orrery/internal/observe/metrics"
 	"orrery/restclient"
 	"orrery/wait"
 )
@@ -43,8 +42,7 @@ func TestWhatIsCutShortAtTheEndIsLeft(t *testing.T) {
 			var log clustertest.Buffer
 			logger := logs.New(logs.Config{Writer: &log})
 			options := &runOptions{drainTimeout: limit, dryRun: true}
-			silent := &observer{metrics: metrics.New("test"), announce: func() {}}
-			p := &process{options: options, logger: logger, observer: silent}
+			p := &process{options: options, logger: logger, observer: &observer{announce: func() {}}}
 			describe := func(c manager.ControllerContext) (manager.Controller, error) {
 				config := c.WorkerConfig("slow")
 				config.NewQueue = nil

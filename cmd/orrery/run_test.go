@@ -55,23 +55,6 @@ func startOrrery(t *testing.T, stderr io.Writer, args ...string) (stop func(), e
 	return startProgram(t, io.Discard, stderr, append([]string{"run", "--leader-elect=false"}, args...)...)
 }
 
-// startWatching starts "orrery run", and returns when it watches.
-func startWatching(t *testing.T, stderr io.Writer, args ...string) (stop func(), ended <-chan error) {
-	t.Helper()
-	watching := make(chan struct{}, 100)
-	url := inMemory(t, func(_ http.ResponseWriter, r *http.Request) bool {
-		if isWatch(r) {
-			watching <- struct{}{}
-		}
-		return false
-	})
-	stop, ended = startOrrery(t, stderr, append([]string{"--kubeconfig", writeKubeconfig(t, url, "{}")}, args...)...)
-	for range 2 { // the probe, and the streaming list that goes on as a watch
-		<-watching
-	}
-	return stop, ended
-}
-
 func startProgram(t *testing.T, stdout, stderr io.Writer, args ...string) (stop func(), ended <-chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -119,7 +102,7 @@ var forbidden = refusing(http.StatusForbidden, api.ReasonForbidden)
 
 func TestRunEndsWellWhenItIsStopped(t *testing.T) {
 	var stderr clustertest.Buffer
-	stop, ended := startWatching(t, &stderr)
+	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, inMemory(t, nil), "{}"))
 	// The informer runs before the controller works. A controller that has not begun has nothing
 	// to finish.
 	require.Eventually(t, func() bool { return strings.Contains(stderr.String(), "controller started") },
@@ -204,7 +187,17 @@ func TestRunGoesOnWhenItsLogCannotBeWritten(t *testing.T) {
 	defer close(blocked.forever)
 	for name, stderr := range map[string]io.Writer{"full disk": full, "no reader": blocked} {
 		for _, format := range []string{"text", "json"} {
-			stop, ended := startWatching(t, stderr, "-v2", "--log-format", format, "--metrics-port=0")
+			watching := make(chan struct{}, 100)
+			url := inMemory(t, func(_ http.ResponseWriter, r *http.Request) bool {
+				if isWatch(r) {
+					watching <- struct{}{}
+				}
+				return false
+			})
+			stop, ended := startOrrery(t, stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"), "-v2",
+				"--log-format", format, "--metrics-port=0")
+			<-watching // the probe
+			<-watching // the streaming list, which goes on as a watch
 			stop()
 			assert.NoError(t, <-ended, "%s, %s", name, format)
 		}

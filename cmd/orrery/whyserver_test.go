@@ -86,17 +86,9 @@ func TestWhyOnAServer(t *testing.T) {
 	}
 }
 
-// What may happen at a server: the namespace goes, or one of its name is created, too, the server
-// breaks all connections, or there is a Ctrl-C while the answer is waited for.
-const (
-	goes           = "goes"
-	isCreatedAgain = "is created again"
-	ends           = "ends"
-	isInterrupted  = "is interrupted"
-)
-
 // What happens in the middle of an examination has its exit code and one plain sentence. From the
-// nth request of a path on, it happens before each answer to that path.
+// nth request of a path on, it happens before each answer to that path: the namespace goes, or one of
+// its name is created, too, the server breaks all connections, or there is a Ctrl-C.
 func TestInTheMiddle(t *testing.T) {
 	for what, test := range map[string]struct {
 		line    string
@@ -107,29 +99,29 @@ func TestInTheMiddle(t *testing.T) {
 		stdout  string
 		stderr  string
 	}{
-		"it goes": {"shop", ofNamespace, 2, goes, 0, `namespace "shop" was removed while it was examined`, ""},
-		"it goes, watched": {"shop -w", ofNamespace, 2, goes, 0,
+		"it goes": {"shop", ofNamespace, 2, "goes", 0, `namespace "shop" was removed while it was examined`, ""},
+		"it goes, watched": {"shop -w", ofNamespace, 2, "goes", 0,
 			`namespace "shop" was removed while it was examined`, ""},
-		"it goes, all watched": {"-A -w", ofNamespace, 2, goes, 0, "no namespace is Terminating", ""},
-		"it is created again": {"shop", ofNamespace, 2, isCreatedAgain, 0,
+		"it goes, all watched": {"-A -w", ofNamespace, 2, "goes", 0, "no namespace is Terminating", ""},
+		"it is created again": {"shop", ofNamespace, 2, "is created", 0,
 			`namespace "shop" was removed while it was examined`, ""},
-		"it is created again, watched": {"shop -w", ofNamespace, 2, isCreatedAgain, 0,
+		"it is created again, watched": {"shop -w", ofNamespace, 2, "is created", 0,
 			`namespace "shop" was removed while it was examined`, ""},
-		"the server ends at once":         {"shop", ofNamespace, 1, ends, 1, "", "http://127.0.0.1"},
-		"the server ends in discovery":    {"shop", ofDiscovery, 1, ends, 3, "0 types read, unread: everything (the ", ""},
-		"the server ends in a list":       {"shop", ofConfigMaps, 1, ends, 3, "unread: configmaps", ""},
-		"the server ends before sample 2": {"shop", ofNamespace, 2, ends, 3, "the second sample failed: ", ""},
-		"the server ends, all": {"-A", ofNamespace, 2, ends, 3,
+		"the server ends at once":         {"shop", ofNamespace, 1, "ends", 1, "", "http://127.0.0.1"},
+		"the server ends in discovery":    {"shop", ofDiscovery, 1, "ends", 3, "0 types read, unread: everything (the ", ""},
+		"the server ends in a list":       {"shop", ofConfigMaps, 1, "ends", 3, "unread: configmaps", ""},
+		"the server ends before sample 2": {"shop", ofNamespace, 2, "ends", 3, "the second sample failed: ", ""},
+		"the server ends, all": {"-A", ofNamespace, 2, "ends", 3,
 			"The examination ended early: the second sample failed: ", ""},
-		"the server ends, watched":     {"shop -w", ofNamespace, 3, ends, 1, "Namespace shop", "http://127.0.0.1"},
-		"the server ends, all watched": {"-A -w", ofNamespace, 3, ends, 1, "Namespace shop", "http://127.0.0.1"},
-		"Ctrl-C":                       {"shop", ofConfigMaps, 1, isInterrupted, 130, "", ""},
-		"Ctrl-C before it is read":     {"shop", ofNamespace, 1, isInterrupted, 130, "", ""},
-		"Ctrl-C between the samples":   {"shop", ofNamespace, 2, isInterrupted, 130, "", ""},
-		"Ctrl-C, all":                  {"-A", ofNamespace, 1, isInterrupted, 130, "", ""},
-		"Ctrl-C, watched":              {"shop -w", ofNamespace, 3, isInterrupted, 130, "Namespace shop", ""},
-		"Ctrl-C, all watched":          {"-A -w", ofNamespace, 3, isInterrupted, 130, "Namespace shop", ""},
-		"Ctrl-C, watched with one sample": {"shop -w --no-wait", ofNamespace, 2, isInterrupted, 130,
+		"the server ends, watched":     {"shop -w", ofNamespace, 3, "ends", 1, "Namespace shop", "http://127.0.0.1"},
+		"the server ends, all watched": {"-A -w", ofNamespace, 3, "ends", 1, "Namespace shop", "http://127.0.0.1"},
+		"Ctrl-C":                       {"shop", ofConfigMaps, 1, "Ctrl-C", 130, "", ""},
+		"Ctrl-C before it is read":     {"shop", ofNamespace, 1, "Ctrl-C", 130, "", ""},
+		"Ctrl-C between the samples":   {"shop", ofNamespace, 2, "Ctrl-C", 130, "", ""},
+		"Ctrl-C, all":                  {"-A", ofNamespace, 1, "Ctrl-C", 130, "", ""},
+		"Ctrl-C, watched":              {"shop -w", ofNamespace, 3, "Ctrl-C", 130, "Namespace shop", ""},
+		"Ctrl-C, all watched":          {"-A -w", ofNamespace, 3, "Ctrl-C", 130, "Namespace shop", ""},
+		"Ctrl-C, watched with one sample": {"shop -w --no-wait", ofNamespace, 2, "Ctrl-C", 130,
 			"Namespace shop", ""},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -144,10 +136,10 @@ func TestInTheMiddle(t *testing.T) {
 					return false
 				}
 				switch test.happens {
-				case ends:
+				case "ends":
 					ended.Store(true)
 					panic(http.ErrAbortHandler)
-				case isInterrupted:
+				case "Ctrl-C":
 					assert.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
 					<-r.Context().Done()
 					return true
@@ -161,7 +153,7 @@ func TestInTheMiddle(t *testing.T) {
 				}} {
 					_ = aside.Do(t.Context(), change, nil) // it goes once
 				}
-				if test.happens == isCreatedAgain {
+				if test.happens == "is created" {
 					do(t, aside, http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
 				}
 				return false
