@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -25,25 +24,17 @@ func (dispatch) Name() string { return "client-go" }
 
 func (dispatch) Merges() bool { return false }
 
-func (dispatch) New(kind workloads.Kind) workloads.DispatchInformer {
-	if kind == workloads.Pods {
-		return newDispatched[corev1.Pod](&corev1.PodList{})
-	}
-	return newDispatched[metav1.PartialObjectMetadata](&metav1.PartialObjectMetadataList{})
+func (dispatch) New() workloads.DispatchInformer {
+	d := &dispatched{}
+	indexers := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	d.informer = cache.NewSharedIndexInformer(dispatchListWatch{d}, &corev1.Pod{}, 0, indexers)
+	return d
 }
 
-// pointer is a *O that is an object of the API.
-type pointer[O any] interface {
-	*O
-	metav1.Object
-	runtime.Object
-}
-
-// dispatched is an informer of *O with a channel for a watch.
-type dispatched[O any, T pointer[O]] struct {
-	empty    runtime.Object // list of these objects
+// dispatched is an informer with a channel for a watch.
+type dispatched struct {
 	informer cache.SharedIndexInformer
-	listed   []runtime.Object
+	listed   []workloads.State
 	events   chan watch.Event
 
 	registrations []cache.ResourceEventHandlerRegistration
@@ -51,36 +42,27 @@ type dispatched[O any, T pointer[O]] struct {
 	running       sync.WaitGroup
 }
 
-func newDispatched[O any, T pointer[O]](empty runtime.Object) *dispatched[O, T] {
-	d := &dispatched[O, T]{empty: empty}
-	indexers := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-	d.informer = cache.NewSharedIndexInformer(dispatchListWatch[O, T]{d}, T(new(O)), 0, indexers)
-	return d
+func (d *dispatched) Decode(document []byte) (workloads.State, error) {
+	pod := &corev1.Pod{}
+	return pod, json.Unmarshal(document, pod)
 }
 
-func (d *dispatched[O, T]) Decode(document []byte) (workloads.State, error) {
-	obj := T(new(O))
-	return obj, json.Unmarshal(document, obj)
+func (d *dispatched) As(state workloads.State, version string) workloads.State {
+	copied := *state.(*corev1.Pod)
+	copied.ResourceVersion = version
+	return &copied
 }
 
-func (d *dispatched[O, T]) As(state workloads.State, version string) workloads.State {
-	copied := *state.(T)
-	T(&copied).SetResourceVersion(version)
-	return T(&copied)
-}
-
-func (d *dispatched[O, T]) AddHandler(h workloads.Handler) error {
-	r, err := d.informer.AddEventHandler(dispatchHandler[O, T]{h})
+func (d *dispatched) AddHandler(h workloads.Handler) error {
+	r, err := d.informer.AddEventHandler(dispatchHandler{h})
 	if err == nil {
 		d.registrations = append(d.registrations, r)
 	}
 	return err
 }
 
-func (d *dispatched[O, T]) Start(listed []workloads.State, buffer int) error {
-	for _, state := range listed {
-		d.listed = append(d.listed, state.(T))
-	}
+func (d *dispatched) Start(listed []workloads.State, buffer int) error {
+	d.listed = listed
 	d.events = make(chan watch.Event, buffer)
 	ctx, cancel := context.WithCancel(context.Background())
 	d.cancel = cancel
@@ -95,39 +77,38 @@ func (d *dispatched[O, T]) Start(listed []workloads.State, buffer int) error {
 	return nil
 }
 
-func (d *dispatched[O, T]) Send(state workloads.State) {
-	d.events <- watch.Event{Type: watch.Modified, Object: state.(T)}
+func (d *dispatched) Send(state workloads.State) {
+	d.events <- watch.Event{Type: watch.Modified, Object: state.(*corev1.Pod)}
 }
 
-func (d *dispatched[O, T]) Versions() map[string]string {
-	objects := d.informer.GetStore().List()
-	out := make(map[string]string, len(objects))
-	for _, obj := range objects {
-		key, _ := cache.MetaNamespaceKeyFunc(obj) // the informer's own key function
-		out[key] = obj.(T).GetResourceVersion()
+func (d *dispatched) Stored() (stored []workloads.State) {
+	for _, pod := range d.informer.GetStore().List() {
+		stored = append(stored, pod.(*corev1.Pod))
 	}
-	return out
+	return stored
 }
 
-func (d *dispatched[O, T]) Stop() {
+func (d *dispatched) Stop() {
 	d.cancel()
 	d.running.Wait()
 }
 
 // dispatchListWatch is the ListerWatcher of a dispatched.
-type dispatchListWatch[O any, T pointer[O]] struct{ *dispatched[O, T] }
+type dispatchListWatch struct{ *dispatched }
 
 // IsWatchListSemanticsUnSupported reports that there are no streaming lists, for whose bookmark the
 // informer would wait.
-func (f dispatchListWatch[O, T]) IsWatchListSemanticsUnSupported() bool { return true }
+func (f dispatchListWatch) IsWatchListSemanticsUnSupported() bool { return true }
 
-func (f dispatchListWatch[O, T]) List(metav1.ListOptions) (runtime.Object, error) {
-	list := f.empty.DeepCopyObject()
-	list.(metav1.ListInterface).SetResourceVersion("1")
-	return list, meta.SetList(list, f.listed)
+func (f dispatchListWatch) List(metav1.ListOptions) (runtime.Object, error) {
+	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
+	for _, state := range f.listed {
+		list.Items = append(list.Items, *state.(*corev1.Pod))
+	}
+	return list, nil
 }
 
-func (f dispatchListWatch[O, T]) Watch(metav1.ListOptions) (watch.Interface, error) {
+func (f dispatchListWatch) Watch(metav1.ListOptions) (watch.Interface, error) {
 	return dispatchWatch(f.events), nil
 }
 
@@ -138,26 +119,18 @@ func (w dispatchWatch) ResultChan() <-chan watch.Event { return w }
 
 func (w dispatchWatch) Stop() {}
 
-// dispatchHandler translates callbacks.
-type dispatchHandler[O any, T pointer[O]] struct{ handler workloads.Handler }
+// dispatchHandler passes pods to a handler as states.
+type dispatchHandler struct{ handler workloads.Handler }
 
-func dispatchIdentity(obj metav1.Object) workloads.Identity {
-	return workloads.Identity{Namespace: obj.GetNamespace(), Name: obj.GetName(),
-		ResourceVersion: obj.GetResourceVersion()}
+func (h dispatchHandler) OnAdd(obj any, _ bool) { h.handler.OnAdd(obj.(*corev1.Pod)) }
+
+func (h dispatchHandler) OnUpdate(old, obj any) {
+	h.handler.OnUpdate(old.(*corev1.Pod), obj.(*corev1.Pod))
 }
 
-func (h dispatchHandler[O, T]) OnAdd(obj any, _ bool) { h.handler.OnAdd(dispatchIdentity(obj.(T))) }
-
-func (h dispatchHandler[O, T]) OnUpdate(old, obj any) {
-	if h.handler.Counted() {
-		return
-	}
-	h.handler.OnUpdate(old.(T).GetResourceVersion(), dispatchIdentity(obj.(T)))
-}
-
-func (h dispatchHandler[O, T]) OnDelete(obj any) {
+func (h dispatchHandler) OnDelete(obj any) {
 	if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = unknown.Obj
 	}
-	h.handler.OnDelete(dispatchIdentity(obj.(T)))
+	h.handler.OnDelete(obj.(*corev1.Pod))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"orrery/informer"
 	"orrery/internal/lab/bench"
 )
 
@@ -18,17 +19,17 @@ type DispatchSubject interface {
 	Name() string
 	// Merges reports whether slow handlers may get several events as one.
 	Merges() bool
-	// New returns an informer of objects of the given kind, not yet running.
-	New(kind Kind) DispatchInformer
+	// New returns an informer of pods, not yet running.
+	New() DispatchInformer
 }
 
-// State is a version of an object: a value of the library's type.
-type State any
+// State is a version of a pod: a value of the library's type.
+type State = informer.Object
 
 // DispatchInformer is an informer behind a fake watch. It is used by one goroutine: Decode and
 // As, AddHandler, Start, Send any number of times, and finally Stop.
 type DispatchInformer interface {
-	// Decode decodes the JSON of an object with the library's decoder.
+	// Decode decodes the JSON of a pod with the library's decoder.
 	Decode(document []byte) (State, error)
 	// As returns a shallow copy of a state in another resource version.
 	As(state State, version string) State
@@ -39,37 +40,19 @@ type DispatchInformer interface {
 	Start(listed []State, buffer int) error
 	// Send makes the watch send the state as a modified event.
 	Send(state State)
-	// Versions returns the resource versions of the objects in the store, by key.
-	Versions() map[string]string
+	// Stored returns the content of the store.
+	Stored() []State
 	// Stop stops the informer and waits for its goroutines.
 	Stop()
 }
 
-// Handler receives the events. Each handler has its own goroutine, owned by the library.
+// Handler receives the events. Each handler has its own goroutine, owned by the library. OnDelete
+// gets the last state of the pod.
 type Handler interface {
-	// Counted is called first for an update. If it returns true the update was counted and OnUpdate
-	// is not called.
-	Counted() bool
-	OnAdd(id Identity)
-	OnUpdate(oldVersion string, id Identity)
-	// OnDelete gets the last state of the object.
-	OnDelete(id Identity)
+	OnAdd(state State)
+	OnUpdate(old, state State)
+	OnDelete(state State)
 }
-
-// Identity identifies a state of an object.
-type Identity struct{ Namespace, Name, ResourceVersion string }
-
-// Kind is a type of objects.
-type Kind string
-
-const (
-	// Heads are objects with metadata only: api.PartialObjectMetadata here,
-	// metav1.PartialObjectMetadata there.
-	Heads Kind = "metadata"
-	// Pods are typed pods: api.Pod here, corev1.Pod there. This project's type has only the fields
-	// that it reads.
-	Pods Kind = "pods"
-)
 
 // DispatchConfig holds the flags of "lab bench dispatch".
 type DispatchConfig struct {
@@ -97,7 +80,7 @@ func RunDispatch(
 ) (*bench.Result, error) {
 	meter.Begin("preparing events")
 	cost := bench.NewCost(cfg.HandlerCost)
-	w, err := newWorld(subject.New(Heads), subject.Merges(), *cfg, watchBuffer, func(w *witness) {
+	w, err := newWorld(subject.New(), subject.Merges(), *cfg, watchBuffer, func(w *witness) {
 		if cfg.HandlerCost > 0 {
 			w.work = cost.Spend
 		}

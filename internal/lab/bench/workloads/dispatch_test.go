@@ -3,6 +3,7 @@ package workloads
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -39,9 +40,7 @@ type spoiltInformer struct {
 	spoil func(h Handler) Handler
 }
 
-func (s spoilt) New(kind Kind) DispatchInformer {
-	return spoiltInformer{s.DispatchSubject.New(kind), s.spoil}
-}
+func (s spoilt) New() DispatchInformer { return spoiltInformer{s.DispatchSubject.New(), s.spoil} }
 
 func (s spoiltInformer) AddHandler(h Handler) error { return s.DispatchInformer.AddHandler(s.spoil(h)) }
 
@@ -49,43 +48,42 @@ func (s spoiltInformer) AddHandler(h Handler) error { return s.DispatchInformer.
 type interceptor struct {
 	Handler
 	at, seen int
-	instead  func(h Handler, oldVersion string, id Identity)
+	instead  func(h Handler, old, state State)
 }
 
-func (i *interceptor) OnUpdate(oldVersion string, id Identity) {
+func (i *interceptor) OnUpdate(old, state State) {
 	if i.seen++; i.seen == i.at {
-		i.instead(i.Handler, oldVersion, id)
+		i.instead(i.Handler, old, state)
 		return
 	}
-	i.Handler.OnUpdate(oldVersion, id)
+	i.Handler.OnUpdate(old, state)
+}
+
+// pod returns a state in the first namespace, which is that of all pods if there are less than two
+// hundred.
+func pod(name, version string) *api.Pod {
+	return &api.Pod{ObjectMeta: api.ObjectMeta{Namespace: "namespace-000", Name: name, ResourceVersion: version}}
 }
 
 func TestFaultsAreDetected(t *testing.T) {
-	version := func(text string, add int) string {
-		v, _ := strconv.Atoi(text)
-		return strconv.Itoa(v + add)
+	version := func(state State, add int) State {
+		v, _ := strconv.Atoi(state.GetResourceVersion())
+		return pod(state.GetName(), strconv.Itoa(v+add))
 	}
-	for name, instead := range map[string]func(h Handler, oldVersion string, id Identity){
-		"lost":     func(Handler, string, Identity) {},
-		"repeated": func(h Handler, old string, id Identity) { h.OnUpdate(old, id); h.OnUpdate(old, id) },
-		"from another state": func(h Handler, old string, id Identity) {
-			h.OnUpdate(version(old, 1), id)
+	for name, instead := range map[string]func(h Handler, old, state State){
+		"lost":               func(Handler, State, State) {},
+		"repeated":           func(h Handler, old, state State) { h.OnUpdate(old, state); h.OnUpdate(old, state) },
+		"from another state": func(h Handler, old, state State) { h.OnUpdate(version(old, 1), state) },
+		"of another object": func(h Handler, old, state State) {
+			h.OnUpdate(old, pod(state.GetName()+"x", state.GetResourceVersion()))
 		},
-		"of another object": func(h Handler, old string, id Identity) {
-			id.Name += "x"
-			h.OnUpdate(old, id)
+		"in another version": func(h Handler, old, state State) { h.OnUpdate(old, version(state, 1)) },
+		"in a version that never was": func(h Handler, old, state State) {
+			h.OnUpdate(old, pod(state.GetName(), "1"))
 		},
-		"in another version": func(h Handler, old string, id Identity) {
-			id.ResourceVersion = version(id.ResourceVersion, 1)
-			h.OnUpdate(old, id)
-		},
-		"in a version that never was": func(h Handler, old string, id Identity) {
-			id.ResourceVersion = "1"
-			h.OnUpdate(old, id)
-		},
-		"an addition":         func(h Handler, _ string, id Identity) { h.OnAdd(id) },
-		"a deletion":          func(h Handler, _ string, id Identity) { h.OnDelete(id) },
-		"a deletion too many": func(h Handler, _ string, id Identity) { h.OnDelete(id); h.OnDelete(id) },
+		"an addition":         func(h Handler, _, state State) { h.OnAdd(state) },
+		"a deletion":          func(h Handler, _, state State) { h.OnDelete(state) },
+		"a deletion too many": func(h Handler, _, state State) { h.OnDelete(state); h.OnDelete(state) },
 	} {
 		for _, merges := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", merging"}[merges], func(t *testing.T) {
@@ -111,64 +109,60 @@ func (merging) Merges() bool { return true }
 // still is an informer that sends nothing.
 type still struct {
 	DispatchInformer
-	versions map[string]string
+	stored []State
 }
 
-func (still) Send(State)                     {}
-func (still) As(state State, _ string) State { return state }
-func (s still) Versions() map[string]string  { return s.versions }
+func (*still) Send(State)                     {}
+func (*still) As(state State, _ string) State { return state }
+func (s *still) Stored() []State              { return s.stored }
 
 // silentWorld returns a world of some objects, the mark included, with one handler that has the
 // initial list. A test calls the handler itself.
 func silentWorld(objects int, merges bool) (*world, *witness) {
 	w := &world{states: make([][2]State, objects)}
-	versions := map[string]string{}
+	informer := &still{}
 	for object := range objects {
-		id := Identity{Namespace: "n", Name: strconv.Itoa(object)}
-		w.names, w.last = append(w.names, id), append(w.last, 2*object)
-		versions[id.Namespace+"/"+id.Name] = versionOf(2 * object)
+		w.names, w.last = append(w.names, podName{"namespace-000", strconv.Itoa(object)}), append(w.last, 2*object)
+		informer.stored = append(informer.stored, w.state(2*object))
 	}
-	w.informer = still{versions: versions}
+	w.informer = informer
 	handler := newWitness(w, merges)
 	w.witnesses = []*witness{handler}
 	for object := range objects {
-		handler.OnAdd(w.identity(2 * object))
+		handler.OnAdd(w.state(2 * object))
 	}
 	return w, handler
 }
 
-func (w *world) identity(number int) Identity {
-	id := w.names[w.object(number)]
-	id.ResourceVersion = versionOf(number)
-	return id
+func (w *world) state(number int) State {
+	return pod(w.names[w.object(number)].name, versionOf(number))
 }
 
 // deliver calls the handler with a version, from the version delivered before.
 func (w *witness) deliver(number int) {
-	if !w.Counted() {
-		w.OnUpdate(versionOf(w.delivered[w.world.object(number)]), w.world.identity(number))
-	}
+	w.OnUpdate(pod("", versionOf(w.delivered[w.world.object(number)])), w.world.state(number))
 }
 
 // A wrong store has fewer objects, or another version of one; a wrong list has an object twice.
 func TestAWrongStoreOrListIsDetected(t *testing.T) {
 	w, handler := silentWorld(3, false)
 	require.NoError(t, w.verify())
-	versions := w.informer.Versions()
-	versions["n/1"] = "1"
+	stored := w.informer.(*still)
+	all := stored.stored
+	stored.stored = []State{all[0], pod("1", "1"), all[2]}
 	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))
-	delete(versions, "n/1")
+	stored.stored = all[:2]
 	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))
-	versions["n/1"] = versionOf(2)
+	stored.stored = all
 	require.NoError(t, w.verify())
-	handler.OnAdd(w.identity(0))
+	handler.OnAdd(w.state(0))
 	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))
 }
 
 // A stalled handler that misses an update is detected, for each promise.
 func TestAStalledHandlerThatMissesAnUpdateIsDetected(t *testing.T) {
 	subject := spoilt{Dispatch(DesignFast), func(h Handler) Handler {
-		return &interceptor{Handler: h, at: 1000, instead: func(Handler, string, Identity) {}}
+		return &interceptor{Handler: h, at: 1000, instead: func(Handler, State, State) {}}
 	}}
 	for _, promising := range []DispatchSubject{subject, merging{subject}} {
 		_, err := stalledScenario("stalled", promising).Run(t.Context(), bench.Quick)
@@ -179,12 +173,13 @@ func TestAStalledHandlerThatMissesAnUpdateIsDetected(t *testing.T) {
 // A state has the fields of its document, those that the type does not know included, as memory of
 // its own. A thousand states therefore cost a thousand times as much as one.
 func TestStatesShareNoMemory(t *testing.T) {
-	informer := Dispatch(DesignFast).New(Pods)
+	informer := Dispatch(DesignFast).New()
+	document := fmt.Appendf(nil, podDocument, "a", "n", "7")
 	var states []State
 	usage := func(n int) float64 {
 		before := bench.LiveHeap()
 		for range n {
-			state, err := informer.Decode(document(Identity{"n", "a", "7"}))
+			state, err := informer.Decode(document)
 			require.NoError(t, err)
 			states = append(states, state)
 		}

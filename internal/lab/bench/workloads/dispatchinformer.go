@@ -37,14 +37,14 @@ func DispatchSubjects() []DispatchSubject {
 	return subjects
 }
 
-// gearsOf returns the gears of a design.
-func gearsOf[T any](design Design) informer.Gears[T] {
-	gears := fast.Gears[T]()
-	switch design {
+// gears returns the gears of a design.
+func (d Design) gears() informer.Gears[*api.Pod] {
+	gears := fast.Gears[*api.Pod]()
+	switch d {
 	case DesignTextbook:
-		return informer.Gears[T]{}
+		return informer.Gears[*api.Pod]{}
 	case DesignCoalescing:
-		gears.NewProcessor = fast.NewCoalescingProcessor[T]
+		gears.NewProcessor = fast.NewCoalescingProcessor[*api.Pod]
 	}
 	return gears
 }
@@ -58,141 +58,114 @@ func (o ourDispatch) Name() string { return string(o.design) }
 
 func (o ourDispatch) Merges() bool { return o.design == DesignCoalescing }
 
-func (o ourDispatch) New(kind Kind) DispatchInformer {
-	if kind == Pods {
-		return newOurs(o.design, func(obj *api.Pod) *api.ObjectMeta { return &obj.ObjectMeta })
-	}
-	return newOurs(o.design, func(obj *api.PartialObjectMetadata) *api.ObjectMeta { return &obj.ObjectMeta })
+func (o ourDispatch) New() DispatchInformer {
+	p := &podInformer{}
+	p.informer = informer.NewSharedIndexInformer(p, informer.Config[*api.Pod]{
+		Name:     "bench",
+		Gears:    o.design.gears(),
+		Indexers: indexer.Indexers[*api.Pod]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[*api.Pod]},
+	})
+	return p
 }
 
-// typedInformer is an informer of *O whose watch is a channel.
-type typedInformer[O any, T interface {
-	*O
-	informer.Object
-}] struct {
-	head     func(T) *api.ObjectMeta
-	informer *informer.SharedIndexInformer[T]
+// podInformer is an informer whose watch is a channel.
+type podInformer struct {
+	informer *informer.SharedIndexInformer[*api.Pod]
 	listed   []State
-	events   chan api.WatchEvent[T]
+	events   chan api.WatchEvent[*api.Pod]
 
 	registrations []*informer.Registration
 	cancel        context.CancelFunc
 	running       sync.WaitGroup
 }
 
-func newOurs[O any, T interface {
-	*O
-	informer.Object
-}](design Design, head func(T) *api.ObjectMeta) *typedInformer[O, T] {
-	o := &typedInformer[O, T]{head: head}
-	o.informer = informer.NewSharedIndexInformer(o, informer.Config[T]{
-		Name:     "bench",
-		Gears:    gearsOf[T](design),
-		Indexers: indexer.Indexers[T]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[T]},
-	})
-	return o
+func (p *podInformer) Decode(document []byte) (State, error) {
+	pod := &api.Pod{}
+	return pod, json.Unmarshal(document, pod)
 }
 
-func (o *typedInformer[O, T]) Decode(document []byte) (State, error) {
-	obj := T(new(O))
-	return obj, json.Unmarshal(document, obj)
+func (p *podInformer) As(state State, version string) State {
+	copied := *state.(*api.Pod)
+	copied.ResourceVersion = version
+	return &copied
 }
 
-func (o *typedInformer[O, T]) As(state State, version string) State {
-	copied := *state.(T)
-	o.head(&copied).ResourceVersion = version
-	return T(&copied)
-}
-
-func (o *typedInformer[O, T]) AddHandler(h Handler) error {
-	r, err := o.informer.AddEventHandler(handlerAdapter[T]{h})
+func (p *podInformer) AddHandler(h Handler) error {
+	r, err := p.informer.AddEventHandler(podHandler{h})
 	if err == nil {
-		o.registrations = append(o.registrations, r)
+		p.registrations = append(p.registrations, r)
 	}
 	return err
 }
 
-func (o *typedInformer[O, T]) Start(listed []State, buffer int) error {
-	o.listed = listed
-	o.events = make(chan api.WatchEvent[T], buffer)
+func (p *podInformer) Start(listed []State, buffer int) error {
+	p.listed = listed
+	p.events = make(chan api.WatchEvent[*api.Pod], buffer)
 	ctx, cancel := context.WithCancel(context.Background())
-	o.cancel = cancel
-	o.running.Go(func() { _ = o.informer.Run(ctx) })
-	<-o.informer.Synced()
-	for _, r := range o.registrations {
+	p.cancel = cancel
+	p.running.Go(func() { _ = p.informer.Run(ctx) })
+	<-p.informer.Synced()
+	for _, r := range p.registrations {
 		<-r.Synced()
 	}
 	return nil
 }
 
-func (o *typedInformer[O, T]) Send(state State) {
-	o.events <- api.WatchEvent[T]{Type: api.WatchModified, Object: state.(T)}
+func (p *podInformer) Send(state State) {
+	p.events <- api.WatchEvent[*api.Pod]{Type: api.WatchModified, Object: state.(*api.Pod)}
 }
 
-func (o *typedInformer[O, T]) Versions() map[string]string {
-	out := make(map[string]string, o.informer.GetIndexer().Len())
-	for _, obj := range o.informer.GetIndexer().List() {
-		key, _ := informer.MetaNamespaceKeyFunc(obj) // it is in the store, so it has a key
-		out[key] = obj.GetResourceVersion()
+func (p *podInformer) Stored() (stored []State) {
+	for _, pod := range p.informer.GetIndexer().List() {
+		stored = append(stored, pod)
 	}
-	return out
+	return stored
 }
 
-func (o *typedInformer[O, T]) Stop() {
-	o.cancel()
-	o.running.Wait()
+func (p *podInformer) Stop() {
+	p.cancel()
+	p.running.Wait()
 }
 
 // IsWatchListSemanticsUnSupported reports true: the informer starts with List.
-func (o *typedInformer[O, T]) IsWatchListSemanticsUnSupported() bool { return true }
+func (p *podInformer) IsWatchListSemanticsUnSupported() bool { return true }
 
 // List returns the initial list.
-func (o *typedInformer[O, T]) List(context.Context, api.ListOptions) (*api.List[T], error) {
-	list := &api.List[T]{}
+func (p *podInformer) List(context.Context, api.ListOptions) (*api.List[*api.Pod], error) {
+	list := &api.List[*api.Pod]{}
 	list.ResourceVersion = "1"
-	for _, state := range o.listed {
-		list.Items = append(list.Items, state.(T))
+	for _, state := range p.listed {
+		list.Items = append(list.Items, state.(*api.Pod))
 	}
 	return list, nil
 }
 
 // Watch returns the channel as a watch. It is called once.
-func (o *typedInformer[O, T]) Watch(context.Context, api.ListOptions) (api.Watcher[T], error) {
-	return channelWatcher[T]{events: o.events, stop: sync.OnceFunc(func() { close(o.events) })}, nil
+func (p *podInformer) Watch(context.Context, api.ListOptions) (api.Watcher[*api.Pod], error) {
+	return podWatcher{events: p.events, stop: sync.OnceFunc(func() { close(p.events) })}, nil
 }
 
-// channelWatcher is the channel as a pull-based watch. Nothing is sent after Stop.
-type channelWatcher[T any] struct {
-	events <-chan api.WatchEvent[T]
+// podWatcher is the channel as a pull-based watch. Nothing is sent after Stop.
+type podWatcher struct {
+	events <-chan api.WatchEvent[*api.Pod]
 	stop   func()
 }
 
-func (w channelWatcher[T]) Next() (api.WatchEvent[T], error) {
+func (w podWatcher) Next() (api.WatchEvent[*api.Pod], error) {
 	event, ok := <-w.events
 	if !ok {
-		return api.WatchEvent[T]{}, context.Canceled
+		return event, context.Canceled
 	}
 	return event, nil
 }
 
-func (w channelWatcher[T]) Stop() { w.stop() }
+func (w podWatcher) Stop() { w.stop() }
 
-// handlerAdapter translates callbacks.
-type handlerAdapter[T informer.Object] struct{ handler Handler }
+// podHandler passes pods to a handler as states.
+type podHandler struct{ handler Handler }
 
-func identityOf[T informer.Object](obj T) Identity {
-	return Identity{Namespace: obj.GetNamespace(), Name: obj.GetName(), ResourceVersion: obj.GetResourceVersion()}
-}
+func (h podHandler) OnAdd(pod *api.Pod, _ bool) { h.handler.OnAdd(pod) }
 
-func (h handlerAdapter[T]) OnAdd(obj T, _ bool) { h.handler.OnAdd(identityOf(obj)) }
+func (h podHandler) OnUpdate(old, pod *api.Pod) { h.handler.OnUpdate(old, pod) }
 
-func (h handlerAdapter[T]) OnUpdate(old, obj T) {
-	if h.handler.Counted() {
-		return
-	}
-	h.handler.OnUpdate(old.GetResourceVersion(), identityOf(obj))
-}
-
-func (h handlerAdapter[T]) OnDelete(d informer.DeletedObject[T]) {
-	h.handler.OnDelete(identityOf(d.Object))
-}
+func (h podHandler) OnDelete(d informer.DeletedObject[*api.Pod]) { h.handler.OnDelete(d.Object) }

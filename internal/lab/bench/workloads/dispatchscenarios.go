@@ -36,7 +36,7 @@ func dispatchScenario(name string, subject DispatchSubject, handlers int) bench.
 		cfg := DispatchConfig{Handlers: handlers, Objects: effort.Of(10_000, 2_500)}
 		n := effort.Of(300_000, 50_000) * 4 / (handlers + 3) // with more handlers an event costs more
 
-		w, err := newWorld(subject.New(Heads), subject.Merges(), cfg, n, nil)
+		w, err := newWorld(subject.New(), subject.Merges(), cfg, n, nil)
 		if err != nil {
 			return bench.Outcome{}, err
 		}
@@ -80,7 +80,7 @@ func dispatchScenario(name string, subject DispatchSubject, handlers int) bench.
 func idle(ctx context.Context, subject DispatchSubject, effort bench.Effort) (bench.Outcome, error) {
 	cfg := DispatchConfig{Handlers: 1, Objects: effort.Of(10_000, 2_500)}
 	began, called := time.Now(), make(chan time.Duration, 1)
-	w, err := newWorld(subject.New(Heads), subject.Merges(), cfg, 1,
+	w, err := newWorld(subject.New(), subject.Merges(), cfg, 1,
 		func(w *witness) { w.observe = func() { called <- time.Since(began) } })
 	if err != nil {
 		return bench.Outcome{}, err
@@ -118,7 +118,7 @@ func stalledScenario(name string, subject DispatchSubject) bench.Scenario {
 		hang := make(chan struct{})
 		release := sync.OnceFunc(func() { close(hang) })
 		work := func() { <-hang }
-		w, err := newWorld(subject.New(Pods), subject.Merges(), DispatchConfig{Handlers: 2, Objects: 1}, watchBuffer,
+		w, err := newWorld(subject.New(), subject.Merges(), DispatchConfig{Handlers: 2, Objects: 1}, watchBuffer,
 			func(handler *witness) {
 				handler.work, work = work, nil // the first handler's
 			})
@@ -131,9 +131,7 @@ func stalledScenario(name string, subject DispatchSubject) bench.Scenario {
 		w.once = make([]onceEvent, n)
 
 		for i := 0; i < n && ctx.Err() == nil; i++ {
-			id := w.names[0]
-			id.ResourceVersion = versionOf(w.stateCount() + i)
-			state, err := w.informer.Decode(document(id))
+			state, err := w.informer.Decode(w.document(0, w.stateCount()+i))
 			if err != nil {
 				return bench.Outcome{}, err
 			}
@@ -165,13 +163,7 @@ func stalledScenario(name string, subject DispatchSubject) bench.Scenario {
 	}}
 }
 
-// document returns the JSON of a small pod as a server sends it. Heads are decoded from the same
-// text. Every state is decoded from a document of its own, so that no two share memory that those
-// from a server do not share.
-func document(id Identity) []byte {
-	return fmt.Appendf(nil, podDocument, id.Name, id.Namespace, id.ResourceVersion)
-}
-
+// podDocument is a small pod as a server sends it: name, namespace and version.
 const podDocument = `{
 	"apiVersion": "v1",
 	"kind": "Pod",

@@ -18,7 +18,7 @@ import (
 // phase and are not counted.
 type world struct {
 	informer  DispatchInformer
-	names     []Identity // by object, without a version
+	names     []podName  // by object
 	states    [][2]State // by object
 	witnesses []*witness
 
@@ -28,6 +28,9 @@ type world struct {
 	once  []onceEvent  // the versions that are sent once, by their order
 	phase *bench.Phase // knows when they are due; may be nil
 }
+
+// podName is the name of an object.
+type podName struct{ namespace, name string }
 
 // onceEvent is a version of an object that is sent once.
 type onceEvent struct{ object, previous int32 }
@@ -43,13 +46,11 @@ func newWorld(
 	var listed []State
 	for object, key := range bench.NewKeys(cfg.Objects+1, bench.Uniform, cfg.Seed).All() {
 		namespace, name, _ := strings.Cut(key, "/")
-		w.names = append(w.names, Identity{Namespace: namespace, Name: name})
+		w.names = append(w.names, podName{namespace, name})
 		w.last = append(w.last, 2*object)
 		var states [2]State
 		for i := range states {
-			id := w.names[object]
-			id.ResourceVersion = versionOf(2*object + i)
-			if states[i], err = informer.Decode(document(id)); err != nil {
+			if states[i], err = informer.Decode(w.document(object, 2*object+i)); err != nil {
 				return nil, err
 			}
 		}
@@ -66,6 +67,13 @@ func newWorld(
 		}
 	}
 	return w, informer.Start(listed, buffer)
+}
+
+// document returns the JSON of a version of an object. Every state is decoded from a document of its
+// own, so that no two share memory that those from a server do not share.
+func (w *world) document(object, number int) []byte {
+	id := w.names[object]
+	return fmt.Appendf(nil, podDocument, id.name, id.namespace, versionOf(number))
 }
 
 func versionOf(number int) string { return strconv.Itoa(firstVersion + number) }
@@ -183,10 +191,12 @@ func (w *world) verify() error {
 			return err
 		}
 	}
-	versions := w.informer.Versions()
+	versions := map[podName]string{}
+	for _, state := range w.informer.Stored() {
+		versions[nameOf(state)] = state.GetResourceVersion()
+	}
 	for object, id := range w.names {
-		key := id.Namespace + "/" + id.Name
-		if err := bench.Prove("version of "+key+" in the store", versionOf(w.last[object]), versions[key]); err != nil {
+		if err := bench.Prove("version of "+id.name+" in the store", versionOf(w.last[object]), versions[id]); err != nil {
 			return err
 		}
 	}
@@ -223,32 +233,28 @@ func newWitness(w *world, merges bool) *witness {
 	return made
 }
 
-// Counted counts an update that need not be checked, as checks would be most of the measured time.
-// A lost or an extra update is still detected, because the mark is then counted or checked in the
-// wrong place, and because each object's next update must come from the last state sent.
-func (w *witness) Counted() bool {
-	if w.counting == 0 {
-		return false
-	}
-	w.counting--
-	w.events++
-	return true
-}
-
-func (w *witness) OnAdd(id Identity) {
-	number := w.begin(id)
+func (w *witness) OnAdd(state State) {
+	number := w.begin(state)
 	if number < 0 {
 		return
 	}
 	object := w.world.object(number)
 	if w.delivered[object] >= 0 || number != 2*object {
-		w.wrong("each object of the initial list once", id, "another addition")
+		w.wrong("each object of the initial list once", state, "another addition")
 	}
 	w.delivered[object] = number
 }
 
-func (w *witness) OnUpdate(oldVersion string, id Identity) {
-	number := w.begin(id)
+// OnUpdate checks an update, unless updates are only counted, as checks would be most of the measured
+// time. A lost or an extra update is then still detected, because the mark is counted or checked in
+// the wrong place, and because each object's next update must come from the last state sent.
+func (w *witness) OnUpdate(old, state State) {
+	if w.counting > 0 {
+		w.counting--
+		w.events++
+		return
+	}
+	number := w.begin(state)
 	if number < 0 {
 		return
 	}
@@ -257,12 +263,12 @@ func (w *witness) OnUpdate(oldVersion string, id Identity) {
 		w.observe()
 	}
 	before := w.delivered[object]
-	if w.world.number(oldVersion) != before {
-		w.wrong("an update from the state delivered before", id, "from version "+oldVersion)
+	if from := old.GetResourceVersion(); w.world.number(from) != before {
+		w.wrong("an update from the state delivered before", state, "from version "+from)
 	}
 	oldest, consistent := w.oldest(number, before)
 	if !consistent {
-		w.wrong("the next event of the object", id, fmt.Sprintf("after version %d", firstVersion+before))
+		w.wrong("the next event of the object", state, fmt.Sprintf("after version %d", firstVersion+before))
 	}
 	if i := oldest - w.world.stateCount(); i >= 0 && w.world.phase != nil {
 		w.latency.Record(w.world.phase.Late(i))
@@ -279,7 +285,7 @@ func (w *witness) OnUpdate(oldVersion string, id Identity) {
 	}
 }
 
-func (w *witness) OnDelete(id Identity) { w.wrong("no deletion", id, "a deletion") }
+func (w *witness) OnDelete(state State) { w.wrong("no deletion", state, "a deletion") }
 
 // oldest returns the oldest event that an update stands for, which has waited longest, if the
 // update follows the version delivered before. How many states were merged is unknown.
@@ -292,24 +298,27 @@ func (w *witness) oldest(number, before int) (oldest int, consistent bool) {
 	return oldest, true
 }
 
-// begin returns the number of id's version, or -1.
-func (w *witness) begin(id Identity) int {
-	number := w.world.number(id.ResourceVersion)
+// begin returns the number of a state's version, or -1.
+func (w *witness) begin(state State) int {
+	number := w.world.number(state.GetResourceVersion())
 	if number < 0 {
-		w.wrong("a version that was sent", id, "another one")
+		w.wrong("a version that was sent", state, "another one")
 		return number
 	}
-	if name := w.world.names[w.world.object(number)]; id.Name != name.Name || id.Namespace != name.Namespace {
-		w.wrong("the object of the version", id, "version of "+name.Namespace+"/"+name.Name)
+	if of := w.world.names[w.world.object(number)]; nameOf(state) != of {
+		w.wrong("the object of the version", state, "version of "+of.namespace+"/"+of.name)
 	}
 	return number
 }
 
-func (w *witness) wrong(what string, id Identity, got any) {
+func nameOf(state State) podName { return podName{state.GetNamespace(), state.GetName()} }
+
+func (w *witness) wrong(what string, state State, got any) {
 	if w.fault == nil {
 		w.fault = &bench.ProofError{
 			What: fmt.Sprintf("event %d of a handler: %s", w.events, what),
-			Want: fmt.Sprintf("%s/%s at version %s", id.Namespace, id.Name, id.ResourceVersion), Got: got,
+			Want: fmt.Sprintf("%s/%s at version %s", state.GetNamespace(), state.GetName(), state.GetResourceVersion()),
+			Got:  got,
 		}
 	}
 }
@@ -321,7 +330,7 @@ func (w *witness) verify() error {
 	}
 	for object, last := range w.world.last {
 		if w.delivered[object] != last {
-			what := "the version delivered last of " + w.world.names[object].Name
+			what := "the version delivered last of " + w.world.names[object].name
 			return &bench.ProofError{What: what, Want: versionOf(last), Got: versionOf(w.delivered[object])}
 		}
 	}
