@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,9 +27,8 @@ const serverCommand = "serve-pods"
 
 // serverHello is printed by a server on standard output when it is ready.
 type serverHello struct {
-	URL    string    `json:"url"`
-	Bytes  int       `json:"bytes"` // size of the list
-	Digest PodDigest `json:"digest"`
+	URL   string `json:"url"`
+	Bytes int    `json:"bytes"` // size of the list
 }
 
 // ServeIfAsked must be called first in main by every program that runs this benchmark: the program
@@ -62,7 +59,7 @@ func ServePods(cfg SyncConfig, in io.Reader, out io.Writer) error {
 		return err
 	}
 	greeting, err := json.Marshal(serverHello{
-		URL: "http://" + listener.Addr().String(), Bytes: len(served.list), Digest: served.digest,
+		URL: "http://" + listener.Addr().String(), Bytes: len(served),
 	})
 	if err == nil {
 		_, err = out.Write(append(greeting, '\n'))
@@ -132,30 +129,20 @@ func (s *serverProcess) stop() {
 	_ = s.command.Wait() // the context may have killed it: no error
 }
 
-// podServer is the server: it holds the encoded list.
-type podServer struct {
-	digest PodDigest
-	list   []byte
-}
+// podServer is the server: the encoded list.
+type podServer []byte
 
-func newPodServer(cfg SyncConfig) *podServer {
-	s := &podServer{list: []byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",` +
-		`"metadata":{"resourceVersion":"900000000"},"items":[`)}
-	generate(cfg, func(pod []byte, head *api.ObjectMeta) {
-		if s.digest.Pods > 0 {
-			s.list = append(s.list, ',')
-		}
-		s.digest.Add(*head)
-		s.list = append(s.list, pod...)
-	})
-	s.list = append(s.list, "]}\n"...)
-	return s
+func newPodServer(cfg SyncConfig) podServer {
+	list := []byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",` +
+		`"metadata":{"resourceVersion":"900000000"},"items":[`)
+	generate(cfg, func(pod []byte, _ *api.ObjectMeta) { list = append(append(list, pod...), ',') })
+	return append(bytes.TrimSuffix(list, []byte(",")), "]}\n"...)
 }
 
 // ServeHTTP answers an informer's requests for pods: the whole list, as from a watch cache. It
 // refuses streaming lists. Other watches stay open without events: a benchmark ends before a
 // bookmark is due.
-func (s *podServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s podServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	query := r.URL.Query()
 	watch, _ := strconv.ParseBool(query.Get("watch"))
@@ -171,7 +158,7 @@ func (s *podServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
 		}
 	default:
-		for piece := range slices.Chunk(s.list, 1<<20) { // in pieces, to notice a closed connection
+		for piece := range slices.Chunk(s, 1<<20) { // in pieces, to notice a closed connection
 			if _, err := w.Write(piece); err != nil {
 				return
 			}
@@ -187,28 +174,6 @@ func refuse(w http.ResponseWriter, code int, reason, message string) {
 		"message": message, "reason": reason, "code": code,
 	}))
 }
-
-// PodDigest summarises the content of a set of pods, regardless of order. The zero value is that of
-// the empty set.
-type PodDigest struct {
-	// Pods is the number of pods.
-	Pods int `json:"pods"`
-	// Low and High are the sums of the two halves of the first sixteen bytes of each pod's hash.
-	Low  uint64 `json:"low"`
-	High uint64 `json:"high"`
-}
-
-// Add adds everything that a cache keeps of a pod, so not the managed fields.
-func (d *PodDigest) Add(head api.ObjectMeta) {
-	head.ManagedFields = api.ManagedFields{}
-	hash := sha256.Sum256(mustMarshal(head))
-	d.Pods++
-	d.Low += binary.LittleEndian.Uint64(hash[:8])
-	d.High += binary.LittleEndian.Uint64(hash[8:16])
-}
-
-// String returns the digest as hexadecimal digits.
-func (d PodDigest) String() string { return fmt.Sprintf("%016x%016x", d.High, d.Low) }
 
 func mustMarshal(value any) []byte {
 	text, err := json.Marshal(value)
