@@ -68,7 +68,7 @@ func percentiles(p *report.Picture, records []jobResults, numbers []report.Colum
 
 // point is what the table has, with a whisker from the least to the greatest of the rounds.
 func point(x float64, number report.Column, record jobResults) report.Point {
-	values := record.rounds.Values(number.Number)
+	values := record.rounds.Values(number)
 	median := number.Number(record.rounds.Median())
 	return report.Point{X: x, Y: median, Low: min(slices.Min(values), median), High: max(slices.Max(values), median)}
 }

@@ -203,15 +203,13 @@ func TestBenchRounds(t *testing.T) {
 			latency.Record(time.Duration(value))
 			return &bench.Result{
 				Bench: "queue", Subject: design, Latency: latency,
-				Parameters: []bench.Parameter{{Name: "rate", Value: fmt.Sprint(value)}},
-				Figures:    []bench.Figure{{Name: "time", Unit: bench.Nanoseconds, Value: value}},
+				Figures: []bench.Figure{{Name: "time", Unit: bench.Nanoseconds, Value: value}},
 			}, nil
 		}}
 	}
 	require.NoError(t, session.run([]job{run("a"), run("b")}))
 	assert.Regexp(t, `(?m)^  b +200 ns \(100 %\)$`, stdout.String())
 	assert.Contains(t, stdout.String(), "rounds 3 (medians)")
-	assert.NotContains(t, stdout.String(), "rate")
 	assert.Equal(t, "[1/6] a\n[2/6] b\n[3/6] a\n[4/6] b\n[5/6] a\n[6/6] b\n", stderr.String())
 
 	document := benchJSON(t, append([]string{"fifo", "--rounds", "2"}, small["fifo"]...)...)
@@ -332,8 +330,8 @@ func TestBenchSweeps(t *testing.T) {
 		want []string
 	}{
 		{[]string{"queue", "--vary", "workers=1..4"}, []string{"processed", "workers", "keys 100"}},
-		{[]string{"queue", "--vary", "metrics=false,true", "--figure", "p99"},
-			[]string{"p99", "metrics", "false", "true"}},
+		{[]string{"queue", "--vary", "handler-cost=0,1us", "--figure", "p99"},
+			[]string{"p99", "handler cost", "0s", "1µs"}},
 		{
 			[]string{"fifo", "--vary", "distribution=uniform,hot", "--design", "all", "--figure", "CPU Per Event"},
 			[]string{"CPU per event", "distribution", "uniform", "hot", "fast", "textbook"},

@@ -38,8 +38,8 @@ func JSON(w io.Writer, where Machine, results []*bench.Result) error {
 		if hasLatency(r) {
 			latency := map[string]any{"unit": "ns", "count": r.Latency.Count(), "min": r.Latency.Min(),
 				"mean": r.Latency.Mean()}
-			for _, p := range Percentiles {
-				latency[p.Name] = r.Latency.Quantile(p.Q)
+			for _, p := range percentiles {
+				latency[p.name] = r.Latency.Quantile(p.q)
 			}
 			document.Results[i].Latency = latency
 		}

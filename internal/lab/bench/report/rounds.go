@@ -14,23 +14,16 @@ type Rounds []*bench.Result
 func (r Rounds) Last() *bench.Result { return r[len(r)-1] }
 
 // Median returns a result with the median of each figure, and the latencies of all rounds merged.
-// It omits parameters that differ between rounds.
 func (r Rounds) Median() *bench.Result {
 	if len(r) == 1 {
 		return r[0]
 	}
-	first := r[0]
-	merged := &bench.Result{Bench: first.Bench, Subject: first.Subject, Proof: r.Last().Proof}
-	for _, parameter := range first.Parameters {
-		differs := func(round *bench.Result) bool { return !slices.Contains(round.Parameters, parameter) }
-		if !slices.ContainsFunc(r, differs) {
-			merged.Parameters = append(merged.Parameters, parameter)
-		}
-	}
-	merged.Parameters = append(merged.Parameters,
+	merged := *r.Last()
+	merged.Figures, merged.Latency = nil, nil
+	merged.Parameters = append(slices.Clone(merged.Parameters),
 		bench.Parameter{Name: "rounds", Value: strconv.Itoa(len(r)) + " (medians)"})
-	for _, figure := range first.Figures {
-		figure.Value = bench.Median(r.Values(valueOf(figure.Name)))
+	for _, figure := range r.Last().Figures {
+		figure.Value = bench.Median(r.Values(Column{Figure: figure}))
 		merged.Figures = append(merged.Figures, figure)
 	}
 	for _, round := range r {
@@ -41,7 +34,7 @@ func (r Rounds) Median() *bench.Result {
 			merged.Latency.Merge(round.Latency)
 		}
 	}
-	return merged
+	return &merged
 }
 
 // roundParameter is the name of a parameter that numbers the rounds.
@@ -65,10 +58,10 @@ func Every(all []Rounds) []*bench.Result {
 }
 
 // Values returns a number of each round.
-func (r Rounds) Values(of func(*bench.Result) float64) []float64 {
+func (r Rounds) Values(of Column) []float64 {
 	values := make([]float64, len(r))
 	for i, round := range r {
-		values[i] = of(round)
+		values[i] = of.Number(round)
 	}
 	return values
 }

@@ -38,8 +38,11 @@ func Table(w io.Writer, where Machine, varied string, all []Rounds) error {
 	if len(all[0]) > 1 {
 		writeWrapped(&text, "in parentheses: the spread of the rounds, (max-min)/median")
 	}
-	writeRows(&text, "", varied, figures(results), all, results)
-	if latencies := latencies(results); len(latencies) > 0 {
+	figures := Numbers(results)
+	latencies := slices.DeleteFunc(slices.Clone(figures), func(c Column) bool { return !c.Latency })
+	figures = slices.DeleteFunc(figures, func(c Column) bool { return c.Latency })
+	writeRows(&text, "", varied, figures, all, results)
+	if len(latencies) > 0 {
 		writeRows(&text, "latency, from when it was due", varied, latencies, all, results)
 	}
 	if varied != "" {
@@ -169,14 +172,21 @@ func writeWrapped(text *strings.Builder, paragraph string) {
 	}
 }
 
-// Column is a number of results.
+// Column is a number that results have. Its own value means nothing.
 type Column struct {
-	Name, Unit string
-	Better     bench.Better
+	bench.Figure
 	// Latency reports whether the number is a percentile of the latency.
 	Latency bool
-	// Number returns the number; NaN if the result has none.
-	Number func(*bench.Result) float64
+}
+
+// Number returns the number of a result; NaN if it has none.
+func (c Column) Number(r *bench.Result) float64 {
+	for _, number := range numbers(r) {
+		if number.Name == c.Name {
+			return number.Value
+		}
+	}
+	return math.NaN()
 }
 
 // spread returns the spread of a number over the rounds: " (3 %)".
@@ -184,7 +194,7 @@ func (c Column) spread(rounds Rounds) string {
 	if len(rounds) == 1 {
 		return ""
 	}
-	spread := bench.Spread(rounds.Values(c.Number))
+	spread := bench.Spread(rounds.Values(c))
 	if math.IsNaN(spread) || math.IsInf(spread, 0) {
 		return ""
 	}
@@ -194,52 +204,35 @@ func (c Column) spread(rounds Rounds) string {
 // Numbers returns the figures that any of the results has, and the percentiles if one has a
 // latency.
 func Numbers(results []*bench.Result) []Column {
-	return append(figures(results), latencies(results)...)
-}
-
-func figures(results []*bench.Result) []Column {
 	var list []Column
 	for _, result := range results {
-		for _, f := range result.Figures {
-			if !slices.ContainsFunc(list, func(c Column) bool { return c.Name == f.Name }) {
-				list = append(list, Column{Name: f.Name, Unit: f.Unit, Better: f.Better, Number: valueOf(f.Name)})
+		for _, number := range numbers(result) {
+			if !slices.ContainsFunc(list, func(c Column) bool { return c.Name == number.Name }) {
+				list = append(list, number)
 			}
 		}
 	}
 	return list
 }
 
-// Percentiles are the reported values of a histogram, as fractions.
-var Percentiles = []struct {
-	Name string
-	Q    float64
+// percentiles are the reported values of a histogram, as fractions.
+var percentiles = []struct {
+	name string
+	q    float64
 }{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1}}
 
-// valueOf returns a function that returns the figure with a name; NaN if a result has none.
-func valueOf(name string) func(*bench.Result) float64 {
-	return func(r *bench.Result) float64 {
-		if found, ok := r.Figure(name); ok {
-			return found.Value
-		}
-		return math.NaN()
+// numbers returns the figures of a result, and the percentiles if it has latencies.
+func numbers(r *bench.Result) (list []Column) {
+	for _, figure := range r.Figures {
+		list = append(list, Column{Figure: figure})
 	}
-}
-
-func latencies(results []*bench.Result) []Column {
-	if !slices.ContainsFunc(results, hasLatency) {
-		return nil
+	if !hasLatency(r) {
+		return list
 	}
-	var list []Column
-	for _, p := range Percentiles {
-		number := func(r *bench.Result) float64 {
-			if !hasLatency(r) {
-				return math.NaN()
-			}
-			return float64(r.Latency.Quantile(p.Q))
-		}
-		list = append(list, Column{
-			Name: p.Name, Unit: bench.Nanoseconds, Better: bench.Lower, Latency: true, Number: number,
-		})
+	for _, p := range percentiles {
+		figure := bench.Figure{Name: p.name, Unit: bench.Nanoseconds, Better: bench.Lower,
+			Value: float64(r.Latency.Quantile(p.q))}
+		list = append(list, Column{Figure: figure, Latency: true})
 	}
 	return list
 }

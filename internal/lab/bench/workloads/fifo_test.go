@@ -56,8 +56,8 @@ func once(nth int, fault func(object, func(object))) func(object, bool, func(obj
 }
 
 func TestUnprovenFIFOWorkHasNoFigures(t *testing.T) {
-	defer func(before time.Duration) { fifoStallTimeout = before }(fifoStallTimeout)
-	fifoStallTimeout = 100 * time.Millisecond // only a queue that lost an event waits that long
+	defer func(before time.Duration) { fifoLimit = before }(fifoLimit)
+	fifoLimit = time.Second // a queue that lost an event takes that long
 	for name, fault := range fifoFaults {
 		var proof *bench.ProofError
 		for i, scenario := range FastFIFO().Scenarios() {

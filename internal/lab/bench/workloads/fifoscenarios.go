@@ -19,6 +19,10 @@ func (g FIFOGear[T]) Scenarios() []bench.Scenario {
 	return all
 }
 
+// fifoLimit is how long addPop may take. It is long enough that only a queue that lost an event
+// exceeds it, however busy the machine is.
+var fifoLimit = 2 * time.Minute
+
 // addPop adds objects in one goroutine and pops them in another. No key waits twice, so nothing is
 // merged, and each Add costs a Pop. Time runs from the first Add to the last object handed out. A
 // producer that is ahead waits, with the same code on both sides, until half of the events in
@@ -30,6 +34,9 @@ func (g FIFOGear[T]) addPop(ctx context.Context, effort bench.Effort) (bench.Out
 	)
 	events, warmUp := effort.Of(500_000, 100_000), effort.Of(50_000, 20_000)
 	objects := g.All(MakePods(keys, 100))
+	lost := &bench.ProofError{What: "events handed out", Want: "all", Got: "too few within " + fifoLimit.String()}
+	ctx, cancel := context.WithTimeoutCause(ctx, fifoLimit, lost)
+	defer cancel()
 	queue, err := g.NewQueue(nil)
 	if err != nil {
 		return bench.Outcome{}, err
@@ -52,7 +59,7 @@ func (g FIFOGear[T]) addPop(ctx context.Context, effort bench.Effort) (bench.Out
 				return err
 			}
 			if i%1024 == 1023 && ctx.Err() != nil { // a consumer that keeps up never makes add wait
-				return ctx.Err()
+				return context.Cause(ctx)
 			}
 		}
 		return c.waitFor(ctx, int64(to))

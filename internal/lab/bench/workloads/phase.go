@@ -16,7 +16,7 @@ import (
 // the phase starts. The pacer and all due times count from its start, and
 // bench.Measure measures nothing but work. The guard is closed at the end.
 func (r *run) measure(ctx context.Context, subject QueueSubject, lasts time.Duration, rate float64) (*phase, error) {
-	p := &phase{run: r, guard: watch(ctx, subject.New(r.options())), until: lasts}
+	p := &phase{run: r, guard: watch(ctx, subject.New(QueueOptions{})), until: lasts}
 	defer p.Close()
 	p.start = time.Now()
 	if rate > 0 {

@@ -236,8 +236,6 @@ type QueueConfig struct {
 	Keys int
 	// HandlerCost is the work of a worker for each key.
 	HandlerCost time.Duration
-	// Metrics enables the queue's metrics, with Sinks as the provider.
-	Metrics bool
 	// Stall is how long the queue hands out nothing, once in each of the two phases, after a third
 	// of its time.
 	Stall time.Duration
@@ -250,7 +248,6 @@ func (c *QueueConfig) AddTo(flags *pflag.FlagSet) {
 	bench.CountVar(flags, &c.Workers, "workers", 2, 1, 10_000, "goroutines that process keys")
 	bench.CountVar(flags, &c.Keys, "keys", 10_000, 1, 10_000_000, "how many different keys there are")
 	bench.CostVar(flags, &c.HandlerCost)
-	flags.BoolVar(&c.Metrics, "metrics", false, "enable the queue's metrics")
 	bench.DurationVar(flags, &c.Stall, "stall", 0, 0, mostStall,
 		"stop the queue for this long in each phase: do the results show it?")
 	c.Load.AddTo(flags, "keys")

@@ -166,11 +166,6 @@ func TestRunsWithMoreParameters(t *testing.T) {
 		figure    string
 		latencies uint64
 	}{
-		"queue with metrics": {func() (*bench.Result, error) {
-			return RunQueue(t.Context(), FastQueue(), configured(func(c *QueueConfig) {
-				c.Load, c.Keys, c.Metrics, c.HandlerCost = load, 1, true, time.Microsecond
-			}), nil)
-		}, "added", 0},
 		"store without readers": {func() (*bench.Result, error) {
 			cfg := configured(func(c *StoreConfig) { c.Load, c.Objects, c.Readers = load, 10, 0 })
 			return FastStore().Run(t.Context(), cfg, nil)

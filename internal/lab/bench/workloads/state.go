@@ -24,14 +24,6 @@ type keyState struct {
 	held atomic.Bool  // a worker has the key
 }
 
-// options returns the options of the queues of a run.
-func (r *run) options() QueueOptions {
-	if r.Metrics {
-		return QueueOptions{Sinks: new(Sinks)}
-	}
-	return QueueOptions{}
-}
-
 // batch is the number of keys between two checks of the clock and the context. A producer without a
 // pacer adds at least one batch, however late it begins.
 const batch = 256

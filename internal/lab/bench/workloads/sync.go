@@ -124,14 +124,11 @@ type SyncInformer interface {
 type SyncConfig struct {
 	// Objects is the number of pods. The head of one has about 2.7 kB in JSON.
 	Objects int
-	// Seed is the seed of the generator.
-	Seed uint64
 }
 
 // AddTo adds a flag for each field.
 func (c *SyncConfig) AddTo(flags *pflag.FlagSet) {
 	bench.CountVar(flags, &c.Objects, "objects", 100_000, 1, 5_000_000, "how many pods the server has")
-	flags.Uint64Var(&c.Seed, "seed", 1, "seed of the pods; the same seed makes the same pods")
 }
 
 // SyncScenarios returns the sync of the comparison, in a new process. Processor time is that of the
@@ -139,7 +136,7 @@ func (c *SyncConfig) AddTo(flags *pflag.FlagSet) {
 // after a collection with the cache in use.
 func SyncScenarios(subject SyncSubject) []bench.Scenario {
 	run := func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
-		cfg := &SyncConfig{Objects: effort.Of(100_000, 20_000), Seed: 1}
+		cfg := &SyncConfig{Objects: effort.Of(100_000, 20_000)}
 		result, err := RunSync(ctx, subject, cfg, nil)
 		if err != nil {
 			return bench.Outcome{}, err

@@ -24,7 +24,7 @@ func generated(cfg SyncConfig) (pods []api.ObjectMeta) {
 
 func TestGenerator(t *testing.T) {
 	names, deployed := map[string]bool{}, map[string]int{}
-	generate(SyncConfig{Objects: 1000, Seed: 1}, func(text []byte, head *api.ObjectMeta) {
+	generate(SyncConfig{Objects: 1000}, func(text []byte, head *api.ObjectMeta) {
 		var pod api.PartialObjectMetadata
 		require.NoError(t, json.Unmarshal(text, &pod))
 		assert.Contains(t, string(text),
@@ -39,9 +39,7 @@ func TestGenerator(t *testing.T) {
 	})
 	assert.Len(t, names, 1000)
 	assert.Len(t, deployed, 200)
-	same := generated(SyncConfig{Objects: 1000, Seed: 1})
-	assert.Equal(t, same, generated(SyncConfig{Objects: 1000, Seed: 1}))
-	assert.NotEqual(t, same, generated(SyncConfig{Objects: 1000, Seed: 2}))
+	assert.Equal(t, generated(SyncConfig{Objects: 1000}), generated(SyncConfig{Objects: 1000}))
 }
 
 func TestServerRefuses(t *testing.T) {
