@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,10 +18,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/workqueue"
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/faultnet"
@@ -56,21 +57,20 @@ type programs struct {
 }
 
 // subject returns a side's namespace controller and its program.
-func (c programs) subject(side Side) (subject e2e.Subject, path string, known bool) {
+func (c programs) subject(side Side) (subject e2e.Subject, path string) {
 	switch side {
-	case Ours:
-		return e2e.Orrery(), c.Orrery, true
+	case Theirs:
+		return e2e.BuiltIn(), c.ControlPlane
 	case Textbook:
 		textbook := e2e.Orrery()
 		textbook.Name += "-textbook"
 		textbook.Args = func(kubeconfig string) []string {
 			return append(e2e.Orrery().Args(kubeconfig), "--gears=textbook")
 		}
-		return textbook, c.Orrery, true
-	case Theirs:
-		return e2e.BuiltIn(), c.ControlPlane, true
+		return textbook, c.Orrery
+	default:
+		return e2e.Orrery(), c.Orrery
 	}
-	return e2e.Subject{}, "", false
 }
 
 // startCluster starts etcd, kube-apiserver, and kube-controller-manager with its garbage collector
@@ -156,10 +156,7 @@ func (r *cluster) startController(ctx context.Context, side Side, kubeconfig str
 	if err := r.audit.Skip(); err != nil {
 		return nil, err
 	}
-	subject, path, known := r.config.subject(side)
-	if !known {
-		return nil, fmt.Errorf("there is no namespace controller of %s", side)
-	}
+	subject, path := r.config.subject(side)
 	process, err := controlplane.StartProcess(controlplane.ProcessConfig{
 		Name:    subject.Name,
 		Path:    path,
@@ -184,19 +181,12 @@ func (r *cluster) startController(ctx context.Context, side Side, kubeconfig str
 
 // poll calls done until it returns true or an error, or the context ends.
 func poll(ctx context.Context, what string, done func() (bool, error)) error {
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		ok, err := done()
-		if ok || err != nil {
-			return err
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
-		}
+	check := func(context.Context) (bool, error) { return done() }
+	err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, check)
+	if ctx.Err() != nil {
+		return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
 	}
+	return err
 }
 
 // bystander is a namespace with the same content that is not deleted and must not change.
@@ -212,7 +202,7 @@ func kindOf(object *unstructured.Unstructured) schema.GroupVersionResource {
 
 // create creates namespaces, filled or empty.
 func (r *cluster) create(ctx context.Context, names []string, filled bool) error {
-	return parallelize(names, func(name string) error {
+	return parallelize(ctx, names, func(name string) error {
 		namespace := &unstructured.Unstructured{}
 		namespace.SetAPIVersion("v1")
 		namespace.SetKind("Namespace")
@@ -237,7 +227,7 @@ func (r *cluster) deleteAndAwait(ctx context.Context, names []string) error {
 		return err
 	}
 	defer watch.Stop()
-	err = parallelize(names, func(name string) error {
+	err = parallelize(ctx, names, func(name string) error {
 		return r.client.Resource(namespaces).Delete(ctx, name, metav1.DeleteOptions{})
 	})
 	if err != nil {
@@ -261,20 +251,11 @@ func (r *cluster) deleteAndAwait(ctx context.Context, names []string) error {
 }
 
 // parallelize calls do for each name, several at a time.
-func parallelize(names []string, do func(name string) error) error {
+func parallelize(ctx context.Context, names []string, do func(name string) error) error {
 	const atOnce = 16
 	errs := make([]error, len(names))
-	slots := make(chan struct{}, atOnce)
-	var running sync.WaitGroup
-	for i, name := range names {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			errs[i] = do(name)
-		})
-	}
-	running.Wait()
-	return errors.Join(errs...)
+	workqueue.ParallelizeUntil(ctx, atOnce, len(names), func(i int) { errs[i] = do(names[i]) })
+	return errors.Join(append(errs, ctx.Err())...)
 }
 
 // inventory returns a line for each namespace and each object of the content's types: type,

@@ -37,11 +37,6 @@ func TestBothSidesDoTheSameWork(t *testing.T) {
 			assert.LessOrEqual(t, ours.Figures["requests"], 36.0)
 		}
 	}
-
-	_, err = runner.Run(t.Context(), Priority, Hundred, bench.Quick)
-	assert.ErrorContains(t, err, "no namespace controller of controller-runtime")
-	_, err = runner.Run(t.Context(), Ours, "deletion/none", bench.Quick)
-	assert.ErrorContains(t, err, "no such scenario")
 }
 
 func TestProgramsThatDoNotExist(t *testing.T) {

@@ -17,13 +17,12 @@ type Config struct {
 	// Rounds is the number of rounds of each, at least 1. Fewer than five prove little.
 	Rounds int
 	Effort bench.Effort
-	// Limit bounds the time of one side for one scenario.
-	Limit time.Duration
-	// Turn is called before each turn, and Finished after all rounds of a scenario, with its
-	// records or the error. Both may be nil.
-	Turn     func(turn string)
-	Finished func(records []Record, err error)
+	// Say is called with a line before each scenario, and with each error. It may be nil.
+	Say func(text string)
 }
+
+// limit bounds the time of one side for one scenario.
+const limit = 3 * time.Minute
 
 // Run takes the measures. It returns the records in the order of the measures, and the joined
 // errors of those that failed. It returns at once with the context's error when the context ends.
@@ -31,8 +30,13 @@ func Run(ctx context.Context, runner Runner, config Config) ([]Record, error) {
 	all := contests(config.Measures)
 	records := make(map[string]Record)
 	var problems []error
+	say := config.Say
+	if say == nil {
+		say = func(string) {}
+	}
 	for i, c := range all {
-		found, err := config.run(ctx, runner, c, fmt.Sprintf("%d/%d", i+1, len(all)))
+		say(fmt.Sprintf("[%d/%d] %s", i+1, len(all), c.name))
+		found, err := config.run(ctx, runner, c)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -40,8 +44,8 @@ func Run(ctx context.Context, runner Runner, config Config) ([]Record, error) {
 		for _, r := range found {
 			records[r.Name] = r
 		}
-		if config.Finished != nil {
-			config.Finished(found, err)
+		if err != nil {
+			say("FAILED: " + err.Error())
 		}
 	}
 	var inOrder []Record
@@ -55,16 +59,12 @@ func Run(ctx context.Context, runner Runner, config Config) ([]Record, error) {
 
 // run runs all rounds of a scenario. A failed side ends it, as there is nothing to compare with.
 // Every other round runs backwards, so that no side always follows the same one on a warm machine.
-func (config Config) run(ctx context.Context, runner Runner, c contest, place string) ([]Record, error) {
+func (config Config) run(ctx context.Context, runner Runner, c contest) ([]Record, error) {
 	outcomes := make(map[entrant][]bench.Outcome)
 	order := slices.Clone(c.entrants)
-	for round := range config.Rounds {
+	for range config.Rounds {
 		for _, e := range order {
-			if config.Turn != nil {
-				config.Turn(fmt.Sprintf("%s %s: round %d of %d, %s", place, e.scenario, round+1, config.Rounds, e.side))
-			}
-			limited, cancel := context.WithTimeoutCause(ctx, config.Limit,
-				fmt.Errorf("not done after %v", config.Limit))
+			limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done after %v", limit))
 			outcome, err := runner.Run(limited, e.side, e.scenario, config.Effort)
 			cancel()
 			if err != nil {

@@ -20,7 +20,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"orrery/internal/lab/bench"
 )
@@ -123,9 +122,6 @@ func (o *options) measures() ([]Measure, error) {
 	return Only(measures, strings.Split(o.only, ","))
 }
 
-// limit bounds the time of one side for one scenario.
-const limit = 3 * time.Minute
-
 // compare measures, prints a table, and writes the selected files.
 func (o *options) compare(ctx context.Context) (err error) {
 	measures, err := o.measures()
@@ -143,17 +139,13 @@ func (o *options) compare(ctx context.Context) (err error) {
 		return err
 	}
 	programs := filepath.Dir(self) // with bench-ours, bench-theirs, orrery and controlplane
-	screen := newConsole()
-	defer screen.close()
-	runners := newRunners(programs, screen.say)
+	runners := newRunners(programs, say)
 	defer func() { err = errors.Join(err, runners.stop()) }()
 	machine := ThisMachine(filepath.Join(programs, "bench-theirs"), filepath.Join(programs, "controlplane"))
 	if warning := machine.Busy(); warning != "" {
-		screen.say("%s", warning)
+		say(warning)
 	}
-	config := Config{
-		Measures: measures, Rounds: o.rounds, Limit: limit, Turn: screen.turn, Finished: screen.finished,
-	}
+	config := Config{Measures: measures, Rounds: o.rounds, Say: say}
 	if o.quick {
 		config.Effort = bench.Quick
 	}
@@ -161,7 +153,6 @@ func (o *options) compare(ctx context.Context) (err error) {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	screen.close()
 	results := Results{Machine: machine, Records: records}
 	if err := results.WriteTable(os.Stdout); err != nil {
 		return err
@@ -174,6 +165,9 @@ func (o *options) compare(ctx context.Context) (err error) {
 	}
 	return errors.Join(err, o.write(results))
 }
+
+// say shows progress.
+func say(text string) { fmt.Fprintln(os.Stderr, text) }
 
 // write writes the records and the page to the selected files.
 func (o *options) write(results Results) error {
@@ -205,39 +199,4 @@ func writeFile(name string, content []byte) error {
 	}
 	fmt.Println("wrote", name)
 	return nil
-}
-
-// console shows the progress on stderr: on a terminal as a line that is rewritten. It also prints a
-// line for each finished measure.
-type console struct {
-	meter bench.Meter
-	close func() // removes the line that is rewritten
-	began time.Time
-}
-
-func newConsole() *console {
-	c := &console{began: time.Now()}
-	c.close = bench.ShowProgress(os.Stderr, &c.meter)
-	return c
-}
-
-// turn shows the current turn.
-func (c *console) turn(name string) { c.meter.Begin(name) }
-
-// finished prints the records of a scenario.
-func (c *console) finished(records []Record, err error) {
-	c.meter.End()
-	for _, r := range records {
-		c.say("%5s  %s", time.Since(c.began).Round(time.Second), Line(r))
-	}
-	if err != nil {
-		c.say("%5s  FAILED: %v", time.Since(c.began).Round(time.Second), err)
-	}
-}
-
-// say prints a line above the one that is rewritten.
-func (c *console) say(format string, arguments ...any) {
-	c.close()
-	fmt.Fprintf(os.Stderr, format+"\n", arguments...)
-	c.close = bench.ShowProgress(os.Stderr, &c.meter)
 }

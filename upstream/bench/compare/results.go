@@ -46,13 +46,9 @@ type Results struct {
 	Records []Record `json:"records"`
 }
 
-// Targets returns the records with a target, Extras the others.
+// Targets returns the records with a target.
 func (r Results) Targets() []Record {
 	return slices.DeleteFunc(slices.Clone(r.Records), func(r Record) bool { return r.Kind == None })
-}
-
-func (r Results) Extras() []Record {
-	return slices.DeleteFunc(slices.Clone(r.Records), func(r Record) bool { return r.Kind != None })
 }
 
 // JSON returns the content of build/bench.json.
@@ -63,38 +59,21 @@ func (r Results) JSON() ([]byte, error) {
 
 // WriteTable writes all records for a terminal, and a sentence about the targets.
 func (r Results) WriteTable(w io.Writer) error {
-	var text strings.Builder
-	for _, part := range [][]Record{r.Targets(), r.Extras()} {
-		if len(part) == 0 {
-			continue
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "measure\tours\ttheirs\ttextbook\tratio\trounds\ttarget\tverdict")
+	for _, r := range r.Records {
+		cells := []string{
+			r.Name, human(r.Ours, r.Unit), human(r.Theirs, r.Unit), textbook(r),
+			times(r.Ratio), reach(r), wanted(r), string(r.Verdict),
 		}
-		table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "measure\tours\ttheirs\ttextbook\tratio\trounds\ttarget\tverdict")
-		for _, r := range part {
-			cells := []string{
-				r.Name, human(r.Ours, r.Unit), human(r.Theirs, r.Unit), textbook(r),
-				times(r.Ratio), reach(r), wanted(r), string(r.Verdict),
-			}
-			fmt.Fprintln(table, strings.Join(cells, "\t"))
-		}
-		table.Flush()
-		text.WriteString("\n")
+		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
+	err := table.Flush()
 	if targets := r.Targets(); len(targets) > 0 {
-		text.WriteString(Summary(targets) + ".\n")
+		_, failed := fmt.Fprintf(w, "\n%s.\n", Summary(targets))
+		err = cmp.Or(err, failed)
 	}
-	_, err := io.WriteString(w, text.String())
 	return err
-}
-
-// Line formats a record as one line.
-func Line(r Record) string {
-	line := fmt.Sprintf("%s: %s, theirs %s, ratio %s (%s)", r.Name, human(r.Ours, r.Unit), human(r.Theirs, r.Unit),
-		times(r.Ratio), reach(r))
-	if want := wanted(r); want != "" {
-		line += ", wanted " + want
-	}
-	return line + ": " + string(r.Verdict)
 }
 
 // Summary returns a sentence about how many targets are met.

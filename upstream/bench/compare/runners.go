@@ -15,13 +15,13 @@ import (
 // is first needed.
 type runners struct {
 	programs programs
-	say      func(format string, arguments ...any)
+	say      func(text string)
 	workers  map[Side]bench.Worker
 	deletion *cluster
 }
 
 // newRunners returns runners for the programs in a directory.
-func newRunners(directory string, say func(string, ...any)) *runners {
+func newRunners(directory string, say func(string)) *runners {
 	ours := bench.Worker{Path: filepath.Join(directory, "bench-ours")}
 	theirs := bench.Worker{Path: filepath.Join(directory, "bench-theirs")}
 	textbook, inOrder, priority, realFIFO := ours, ours, theirs, theirs
