@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,23 +117,12 @@ func TestBenchDesigns(t *testing.T) {
 	assert.Empty(t, stderr)
 }
 
-// svgText parses a picture and returns its texts.
+// svgText returns the text of a picture.
 func svgText(t *testing.T, file string) string {
 	t.Helper()
 	svg, err := os.ReadFile(file)
 	require.NoError(t, err)
-	decoder := xml.NewDecoder(bytes.NewReader(svg))
-	var texts []string
-	for {
-		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) {
-			return strings.Join(texts, "\n")
-		}
-		require.NoError(t, err)
-		if text, ok := token.(xml.CharData); ok {
-			texts = append(texts, string(text))
-		}
-	}
+	return string(svg)
 }
 
 // A job that fails, or that Ctrl-C interrupts, ends the command without figures and without a
@@ -174,20 +161,6 @@ func sessionFor(t *testing.T) (s *session, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	options := &outputFlags{rounds: 1, output: outputTable}
 	return &session{ctx: t.Context(), options: options, stdout: stdout, stderr: stderr}, stdout, stderr
-}
-
-type writerFunc func(p []byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
-
-func TestBenchWritesToAFullDisk(t *testing.T) {
-	session, _, _ := sessionFor(t)
-	records := []jobResults{{rounds: []*bench.Result{{Bench: "x"}}}}
-	session.stdout = writerFunc(func([]byte) (int, error) { return 0, syscall.ENOSPC })
-	assert.ErrorIs(t, session.show(records), syscall.ENOSPC)
-	// The reader has closed the pipe: "lab bench queue | true".
-	session.stdout = writerFunc(func([]byte) (int, error) { return 0, syscall.EPIPE })
-	assert.NoError(t, session.show(records))
 }
 
 // The table has medians, programs get every round, and the rounds take turns.
@@ -244,19 +217,6 @@ func TestBenchOneRate(t *testing.T) {
 	assert.Len(t, rates, 6+2*5)
 	assert.True(t, strings.HasPrefix(stderr.String(), looking+"\n[1/10] "), "the trials are no run: %s", stderr)
 	assert.Equal(t, 1, strings.Count(stderr.String(), looking))
-
-	document := benchJSON(t, once("fifo", "--design", "all", "--duration", "5ms")...)
-	var common []float64
-	for _, result := range document.Results {
-		assert.NotContains(t, result.Parameters, "rate", "it was not asked for")
-		for _, figure := range result.Figures {
-			if figure.Name == "rate for latency" {
-				common = append(common, figure.Value)
-			}
-		}
-	}
-	require.Len(t, common, 3)
-	assert.Equal(t, []float64{common[0], common[0]}, common[1:])
 }
 
 // A mistake is reported in one sentence before anything is measured.
@@ -380,15 +340,4 @@ func TestBenchExamplesParse(t *testing.T) {
 		assert.NoError(t, err, line)
 	}
 	assert.Greater(t, found, 7)
-}
-
-// Shells complete the words of flags.
-func TestBenchCompletion(t *testing.T) {
-	for want, args := range map[string][]string{
-		"zipf":     {"queue", "--distribution", ""},
-		"inorder":  {"fifo", "--design", ""},
-		"benchfmt": {"store", "-o", ""},
-	} {
-		assert.Contains(t, programtest.Complete(t, newRoot(), append([]string{"bench"}, args...)...), want)
-	}
 }

@@ -23,9 +23,6 @@ const (
 // are in different namespaces, so the keys preferred by Zipf and Hot are spread. The keys depend on
 // n alone; the seed decides the order in which they are drawn. n must be above zero.
 func NewKeys(n int, d Distribution, seed uint64) *Keys {
-	if n < 1 {
-		panic(fmt.Sprintf("bench: %d keys", n))
-	}
 	k := &Keys{keys: make([]string, n), distribution: d, seed: seed, octaves: math.Log2(float64(n) + 1)}
 	namespaces := min(max(n/objectsInNamespace, 1), maxNamespaces)
 	// All keys are parts of one text: a million small strings would burden the garbage collector

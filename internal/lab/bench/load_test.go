@@ -28,10 +28,6 @@ func TestKeysAreDistinctAndLookLikeThoseOfACluster(t *testing.T) {
 	assert.Regexp(t, `^namespace-000/`, bench.NewKeys(1, bench.Uniform, 1).Key(0))
 }
 
-func TestNewKeysPanicsWithoutKeys(t *testing.T) {
-	assert.Panics(t, func() { bench.NewKeys(0, bench.Uniform, 1) })
-}
-
 // shares draws a million keys and returns the share of each index.
 func shares(d bench.Distribution, n int) []float64 {
 	const draws = 1_000_000

@@ -15,12 +15,6 @@ func TestResidentMemoryIsReadFromTheStatusOfTheProcess(t *testing.T) {
 	assert.EqualValues(t, 1880*1024, peak)
 }
 
-func TestResidentMemoryOfAMissingProcess(t *testing.T) {
-	now, peak := ResidentMemoryOf(-1)
-	assert.Zero(t, now)
-	assert.Zero(t, peak)
-}
-
 // A system either reports memory and resets the peak, or does neither. The ballast is not from Go's
 // heap, so it is gone at once, and the margin is wide: the kernel may keep some of the heap's
 // pages.

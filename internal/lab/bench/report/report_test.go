@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"io"
 	"math"
@@ -97,19 +96,6 @@ func TestGolden(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, string(want), got.String(), "%s; if the change is intended, run the test with -update", name)
 	}
-}
-
-type full struct{}
-
-var errFull = errors.New("no space left")
-
-func (full) Write([]byte) (int, error) { return 0, errFull }
-
-func TestWritersThatFail(t *testing.T) {
-	some := []*bench.Result{result("batching", "4", 412.5)}
-	assert.ErrorIs(t, Table(full{}, somewhere, "", single(some...)), errFull)
-	assert.ErrorIs(t, JSON(full{}, somewhere, some), errFull)
-	assert.ErrorIs(t, Benchfmt(full{}, somewhere, some), errFull)
 }
 
 // Figures are worth something only beside the machine that they are from.

@@ -196,7 +196,8 @@ func (w *world) verify() error {
 		versions[nameOf(state)] = state.GetResourceVersion()
 	}
 	for object, id := range w.names {
-		if err := bench.Prove("version of "+id.name+" in the store", versionOf(w.last[object]), versions[id]); err != nil {
+		want := versionOf(w.last[object])
+		if err := bench.Prove("version of "+id.name+" in the store", want, versions[id]); err != nil {
 			return err
 		}
 	}

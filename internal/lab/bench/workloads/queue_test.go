@@ -94,10 +94,3 @@ func TestMistakesAreNoticed(t *testing.T) {
 		}
 	}
 }
-
-func TestBackoffs(t *testing.T) {
-	first, longest := QueueOptions{}.Backoffs()
-	assert.Equal(t, []time.Duration{5 * time.Millisecond, MaxBackoff}, []time.Duration{first, longest})
-	first, longest = QueueOptions{Backoff: time.Hour}.Backoffs()
-	assert.Equal(t, []time.Duration{time.Hour, time.Hour}, []time.Duration{first, longest})
-}

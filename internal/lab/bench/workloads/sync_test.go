@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -40,26 +38,6 @@ func TestGenerator(t *testing.T) {
 	assert.Len(t, names, 1000)
 	assert.Len(t, deployed, 200)
 	assert.Equal(t, generated(SyncConfig{Objects: 1000}), generated(SyncConfig{Objects: 1000}))
-}
-
-func TestServerRefuses(t *testing.T) {
-	server := httptest.NewServer(newPodServer(SyncConfig{Objects: 1}))
-	defer server.Close()
-	for path, want := range map[string]string{
-		"/api/v1/secrets": "NotFound", "/api/v1/pods?watch=true&sendInitialEvents=true": "Invalid",
-	} {
-		answer, err := http.Get(server.URL + path)
-		require.NoError(t, err)
-		var status struct {
-			Kind, Reason string
-			Code         int
-		}
-		require.NoError(t, json.NewDecoder(answer.Body).Decode(&status))
-		answer.Body.Close()
-		assert.Equal(t, "Status "+want, status.Kind+" "+status.Reason, path)
-		assert.Equal(t, answer.StatusCode, status.Code, path)
-	}
-	http.DefaultClient.CloseIdleConnections()
 }
 
 func TestSyncRun(t *testing.T) {
@@ -128,7 +106,9 @@ func TestRunDetectsMissingWork(t *testing.T) {
 		}}
 	}
 	for name, subject := range map[string]faultySync{
-		"loses a pod":          {each: func(head *api.ObjectMeta) bool { return !strings.HasSuffix(head.Name, "-0000000") }},
+		"loses a pod": {each: func(head *api.ObjectMeta) bool {
+			return !strings.HasSuffix(head.Name, "-0000000")
+		}},
 		"handler gets nothing": {missed: 1},
 		"renames a pod":        changes(func(head *api.ObjectMeta) { head.Name += "x" }),
 		"a generation":         changes(func(head *api.ObjectMeta) { head.Generation++ }),

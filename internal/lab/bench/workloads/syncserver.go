@@ -139,6 +139,11 @@ func newPodServer(cfg SyncConfig) podServer {
 	return append(bytes.TrimSuffix(list, []byte(",")), "]}\n"...)
 }
 
+// streamingRefused is the answer to a request for a streaming list.
+const streamingRefused = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":` +
+	`"ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch ` +
+	`unless the WatchList feature gate is enabled","reason":"Invalid","code":422}`
+
 // ServeHTTP answers an informer's requests for pods: the whole list, as from a watch cache. It
 // refuses streaming lists. Other watches stay open without events: a benchmark ends before a
 // bookmark is due.
@@ -147,12 +152,9 @@ func (s podServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	watch, _ := strconv.ParseBool(query.Get("watch"))
 	switch {
-	case r.URL.Path != "/api/v1/pods":
-		refuse(w, http.StatusNotFound, "NotFound", "the server has pods only")
 	case query.Get("sendInitialEvents") == "true":
-		refuse(w, http.StatusUnprocessableEntity, "Invalid",
-			`ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: `+
-				"sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled")
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		_, _ = io.WriteString(w, streamingRefused)
 	case watch:
 		if http.NewResponseController(w).Flush() == nil {
 			<-r.Context().Done()
@@ -164,23 +166,6 @@ func (s podServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-}
-
-// refuse answers with a Status.
-func refuse(w http.ResponseWriter, code int, reason, message string) {
-	w.WriteHeader(code)
-	_, _ = w.Write(mustMarshal(map[string]any{
-		"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure",
-		"message": message, "reason": reason, "code": code,
-	}))
-}
-
-func mustMarshal(value any) []byte {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // cannot fail for generated pods
-	}
-	return text
 }
 
 // The generated cluster: its pods are spread over these deployments and namespaces.
