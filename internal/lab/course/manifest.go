@@ -154,8 +154,6 @@ type Mutant struct {
 	KilledBy string `yaml:"killed_by"`
 	// Hint is the id of the state-aware hint that "lab hint" prints first.
 	Hint string `yaml:"hint"`
-	// Race marks a mutant that only the race detector sees.
-	Race bool `yaml:"race"`
 }
 
 // Edit replaces a text, which must occur exactly once in the page.

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"orrery/internal/app/program"
@@ -235,12 +234,8 @@ const startLimit = 20 * time.Second
 // play plays all actions.
 func (p *player) play(ctx context.Context) error {
 	if p.process != nil {
-		err := p.until(ctx, p.limit(startLimit), p.started)
-		switch {
-		case errors.Is(err, errPanics):
-			p.say("run-panics")
-			return errOutcome
-		case errors.Is(err, errTooLong):
+		err := p.until(ctx, p.limit(startLimit), p.process.ready)
+		if errors.Is(err, errTooLong) {
 			p.say("run-not-ready", p.limit(startLimit).Seconds())
 			return errOutcome
 		}
@@ -257,20 +252,6 @@ func (p *player) play(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// startAfterPanic is how long a controller that has panicked may take.
-const startAfterPanic = 5 * time.Second
-
-var errPanics = errors.New("the controller has panicked, and is not ready")
-
-// started reports whether the controller works.
-func (p *player) started() (bool, error) {
-	ready, err := p.process.ready()
-	if !ready && time.Since(p.began) > p.limit(startAfterPanic) && strings.Contains(p.output(), ` stack="`) {
-		return false, errPanics
-	}
-	return ready, err
 }
 
 // limit returns a time limit for this machine.
