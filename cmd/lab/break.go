@@ -128,7 +128,7 @@ func (o *breakOptions) run(ctx context.Context, fixture *causes.Fixture, out io.
 	if err != nil {
 		return program.CodedError{Err: err, Code: exitUsage}
 	}
-	if err := check(w, f, out); ctx.Err() == nil {
+	if err := checkRepair(w, f, out); ctx.Err() == nil {
 		return err
 	}
 	return program.Stopped(ctx)
@@ -150,8 +150,8 @@ func (o *breakOptions) world(ctx context.Context) (w *causes.World, f causes.Fix
 	return w, f, err
 }
 
-// check checks the repair of a situation.
-func check(w *causes.World, f causes.Fixture, out io.Writer) error {
+// checkRepair checks the repair of a situation.
+func checkRepair(w *causes.World, f causes.Fixture, out io.Writer) error {
 	problems := f.Intact(w)
 	if w.Err() != nil {
 		return w.Err()

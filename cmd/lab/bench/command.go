@@ -75,7 +75,7 @@ func newBenchmarkCommand(b benchmark) *cobra.Command {
 			if err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
-			session := newSession(command, options)
+			session := newBenchRun(command, options)
 			session.varied = sweep.flag
 			return session.run(jobs)
 		},

@@ -15,7 +15,7 @@ import (
 
 // picture draws the records: in a sweep a figure over the varied flag, otherwise the latencies by
 // percentile, each with a curve for every design.
-func (s *session) picture(records []jobResults) (*report.Picture, error) {
+func (s *benchRun) picture(records []jobResults) (*report.Picture, error) {
 	var medians []*bench.Result
 	for _, record := range records {
 		medians = append(medians, record.rounds.Median())
@@ -74,7 +74,7 @@ func point(x float64, number report.Column, record jobResults) report.Point {
 }
 
 // figure returns the name of the figure to plot; "" is the first.
-func (s *session) figure() string {
+func (s *benchRun) figure() string {
 	if s.options.figure == "" && s.varied == "rate" {
 		return "p99" // its phase, the paced one, measures latency
 	}

@@ -16,8 +16,8 @@ import (
 	"orrery/internal/lab/bench/report"
 )
 
-// session runs jobs in turn and shows their results.
-type session struct {
+// benchRun runs jobs in turn and shows their results.
+type benchRun struct {
 	ctx            context.Context
 	options        *outputFlags
 	stdout, stderr io.Writer
@@ -31,15 +31,15 @@ type jobResults struct {
 	rounds report.Rounds
 }
 
-func newSession(command *cobra.Command, options *outputFlags) *session {
-	return &session{
+func newBenchRun(command *cobra.Command, options *outputFlags) *benchRun {
+	return &benchRun{
 		ctx: command.Context(), options: options, stdout: command.OutOrStdout(), stderr: command.ErrOrStderr(),
 		where: report.ThisMachine(),
 	}
 }
 
 // run runs the jobs.
-func (s *session) run(jobs []job) error {
+func (s *benchRun) run(jobs []job) error {
 	ctx, stop := context.WithCancel(s.ctx)
 	defer stop()
 	program.OutlivePipes()
@@ -75,7 +75,7 @@ func (s *session) run(jobs []job) error {
 
 // pace gives all designs of a value one rate for their latencies: half of what the slowest of them
 // sustains. At rates of their own, a faster design would be measured under more load.
-func (s *session) pace(ctx context.Context, jobs []job) error {
+func (s *benchRun) pace(ctx context.Context, jobs []job) error {
 	for len(jobs) > 0 {
 		slowest, rest := math.Inf(1), jobs
 		for len(rest) > 0 && rest[0].value == jobs[0].value && rest[0].pace != nil {
@@ -96,7 +96,7 @@ func (s *session) pace(ctx context.Context, jobs []job) error {
 }
 
 // one runs one job after others. It collects their garbage first, which would count as memory.
-func (s *session) one(ctx context.Context, j job) (*bench.Result, error) {
+func (s *benchRun) one(ctx context.Context, j job) (*bench.Result, error) {
 	debug.FreeOSMemory()
 	meter := &bench.Meter{}
 	if !s.options.quiet {
@@ -113,7 +113,7 @@ func (s *session) one(ctx context.Context, j job) (*bench.Result, error) {
 }
 
 // name returns the name of a job.
-func (s *session) name(j job) string {
+func (s *benchRun) name(j job) string {
 	switch {
 	case s.varied == "":
 		return j.design
@@ -126,7 +126,7 @@ func (s *session) name(j job) string {
 
 // show writes the results in the chosen format, and the picture. A pipe closed by its reader is not
 // an error.
-func (s *session) show(records []jobResults) error {
+func (s *benchRun) show(records []jobResults) error {
 	stdout := program.NewLostReader(s.stdout, func() {})
 	var all []report.Rounds
 	for _, record := range records {

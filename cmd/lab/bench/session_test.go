@@ -31,13 +31,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lab runs the command as a user would.
-func lab(t *testing.T, args ...string) (code int, stdout, stderr string) {
+// labBench runs the command as a user would.
+func labBench(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	return programtest.Call(t, newRoot(), error.Error, append([]string{"bench"}, args...)...)
+	return programtest.Call(t, newBenchRoot(), error.Error, append([]string{"bench"}, args...)...)
 }
 
-func newRoot() *cobra.Command {
+func newBenchRoot() *cobra.Command {
 	root := &cobra.Command{Use: "lab"}
 	root.AddCommand(New())
 	return root
@@ -70,7 +70,7 @@ type benchDocument struct {
 
 func benchJSON(t *testing.T, args ...string) benchDocument {
 	t.Helper()
-	code, stdout, stderr := lab(t, append(args, "-o", "json")...)
+	code, stdout, stderr := labBench(t, append(args, "-o", "json")...)
 	require.Zero(t, code, stderr)
 	var document benchDocument
 	require.NoError(t, json.Unmarshal([]byte(stdout), &document))
@@ -103,7 +103,7 @@ func TestBenchmarksRun(t *testing.T) {
 // Designs side by side have a row each, and a picture with all of them.
 func TestBenchDesigns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "designs.svg")
-	code, stdout, stderr := lab(t, once("fifo", "--design", "all", "--plot", file)...)
+	code, stdout, stderr := labBench(t, once("fifo", "--design", "all", "--plot", file)...)
 	require.Zero(t, code, stderr)
 	assert.Regexp(t, `(?m)^  textbook( +\S+( [kM])?/s){2} +\S+ (ns|µs) `, stdout)
 	assert.Contains(t, stdout, "\nchecked\n")
@@ -112,7 +112,7 @@ func TestBenchDesigns(t *testing.T) {
 	for _, want := range []string{"lab bench fifo", "fast", "textbook", "inorder", "p99.9"} {
 		assert.Contains(t, svg, want)
 	}
-	code, _, stderr = lab(t, once("queue", "--quiet")...)
+	code, _, stderr = labBench(t, once("queue", "--quiet")...)
 	assert.Zero(t, code)
 	assert.Empty(t, stderr)
 }
@@ -157,10 +157,10 @@ func TestBenchShowsNothingOfARunThatFails(t *testing.T) {
 	}
 }
 
-func sessionFor(t *testing.T) (s *session, stdout, stderr *bytes.Buffer) {
+func sessionFor(t *testing.T) (s *benchRun, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	options := &outputFlags{rounds: 1, output: outputTable}
-	return &session{ctx: t.Context(), options: options, stdout: stdout, stderr: stderr}, stdout, stderr
+	return &benchRun{ctx: t.Context(), options: options, stdout: stdout, stderr: stderr}, stdout, stderr
 }
 
 // The table has medians, programs get every round, and the rounds take turns.
@@ -248,7 +248,7 @@ func TestBenchMistakes(t *testing.T) {
 		`--vary workers: it must be a flag and its values, such as producers=1..64`:          vary("workers"),
 		`--vary workers=0: invalid argument "0" for "--workers" flag: it must be at least 1`: vary("workers=1,0"),
 	} {
-		code, stdout, stderr := lab(t, args...)
+		code, stdout, stderr := labBench(t, args...)
 		assert.Equal(t, 1, code, args)
 		assert.Empty(t, stdout, args)
 		assert.Contains(t, stderr, want)
@@ -298,7 +298,7 @@ func TestBenchSweeps(t *testing.T) {
 		},
 	} {
 		file := filepath.Join(t.TempDir(), "x.svg")
-		code, stdout, stderr := lab(t, append(once(c.args[0], c.args[1:]...), "--plot", file)...)
+		code, stdout, stderr := labBench(t, append(once(c.args[0], c.args[1:]...), "--plot", file)...)
 		require.Zero(t, code, stderr)
 		assert.Contains(t, stdout, "checked in each run")
 		svg := svgText(t, file)
@@ -307,7 +307,7 @@ func TestBenchSweeps(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "x.svg")
-	code, _, stderr := lab(t, once("queue", "-q", "--vary", "workers=1", "--plot", file, "--figure", "p98")...)
+	code, _, stderr := labBench(t, once("queue", "-q", "--vary", "workers=1", "--plot", file, "--figure", "p98")...)
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, `there is no figure "p98" to plot; use one of "processed",`)
 	assert.NoFileExists(t, file)
@@ -318,7 +318,7 @@ func TestBenchExamplesParse(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/measure/bench.md")
 	require.NoError(t, err)
 	texts := []string{string(page)}
-	for command := range programtest.Commands(newRoot()) {
+	for command := range programtest.Commands(newBenchRoot()) {
 		texts = append(texts, command.Example)
 	}
 	found := 0
@@ -329,7 +329,7 @@ func TestBenchExamplesParse(t *testing.T) {
 		}
 		found++
 		line, _, _ = strings.Cut(line, "#")
-		called, rest, err := newRoot().Find(programtest.Words(line)[1:])
+		called, rest, err := newBenchRoot().Find(programtest.Words(line)[1:])
 		require.NoError(t, err, line)
 		require.NoError(t, called.ParseFlags(rest), line)
 		i := slices.IndexFunc(benchmarks, func(b benchmark) bool { return b.name == called.Name() })

@@ -34,11 +34,11 @@ type job struct {
 	do   func(ctx context.Context, meter *bench.Meter) (*bench.Result, error)
 }
 
-// config is a benchmark's configuration.
-type config interface{ AddTo(*pflag.FlagSet) }
+// benchConfig is a benchmark's configuration.
+type benchConfig interface{ AddTo(*pflag.FlagSet) }
 
 // work is the workload of a benchmark: a configuration and some of its subjects.
-type work[S interface{ Name() string }, C config] struct {
+type work[S interface{ Name() string }, C benchConfig] struct {
 	bench    string
 	usage    string
 	subjects []S
@@ -51,7 +51,7 @@ type work[S interface{ Name() string }, C config] struct {
 	paced  bool     // the rate was measured, so it is a figure and no parameter
 }
 
-func newWork[S interface{ Name() string }, C config](
+func newWork[S interface{ Name() string }, C benchConfig](
 	name, usage string, subjects []S, config C,
 	run func(context.Context, S, C, *bench.Meter) (*bench.Result, error),
 ) workload {
