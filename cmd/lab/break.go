@@ -18,12 +18,6 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// The exit codes of a check that does not pass, and of a server that cannot be used.
-const (
-	exitFailed = 1
-	exitUsage  = 2
-)
-
 // breakOptions are the flags of "lab break".
 type breakOptions struct {
 	random, check bool

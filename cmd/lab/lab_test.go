@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/program/programtest"
+	"orrery/internal/lab/bench/workloads"
 	"orrery/internal/lab/demo"
 )
 
@@ -20,6 +21,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
+	workloads.ServeIfAsked()  // "lab bench sync" starts the program again as its server
+	os.Unsetenv("KUBECONFIG") // no test uses the machine's cluster
 	os.Exit(m.Run())
 }
 

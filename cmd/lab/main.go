@@ -5,8 +5,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"orrery/cmd/lab/bench"
-	"orrery/cmd/lab/course"
 	"orrery/cmd/lab/demo"
 	"orrery/cmd/lab/serve"
 	"orrery/internal/app/program"
@@ -38,9 +36,9 @@ controller that runs on a cluster is the other program: orrery run.`,
   # how fast is the work queue, and how long does a key wait in it?
   lab bench queue`,
 	}
-	course.AddTo(root)
+	addCourse(root)
 	root.AddCommand(
-		demo.New(), newBreakCommand(), demo.NewReplay(), serve.New(), bench.New(),
+		demo.New(), newBreakCommand(), demo.NewReplay(), serve.New(), newBenchCommand(),
 		program.NewVersionCommand(root.Name()), serve.NewFaultsTopic(),
 	)
 	return root

@@ -1,9 +1,4 @@
-// Package bench holds the commands "lab bench", one for each benchmark. A benchmark is a name, help
-// texts, and a workload: flags that become jobs, one for each design and each value of a varied
-// flag. A session runs the jobs in turn, in rounds, and writes the results as a table, JSON, lines
-// for benchstat or a picture. It checks all flags before it measures anything. A job whose proof
-// fails, or that is interrupted, ends the command without figures.
-package bench
+package main
 
 import (
 	"errors"
@@ -17,8 +12,12 @@ import (
 	"orrery/internal/app/program"
 )
 
-// New returns the command "lab bench".
-func New() *cobra.Command {
+// newBenchCommand returns the commands "lab bench", one for each benchmark. A benchmark is a name,
+// help texts, and a workload: flags that become jobs, one for each design and each value of a
+// varied flag. A run of the jobs takes turns, in rounds, and writes the results as a table, JSON,
+// lines for benchstat or a picture. All flags are checked before anything is measured. A job whose
+// proof fails, or that is interrupted, ends the command without figures.
+func newBenchCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the gears: queue, dispatch, FIFO, store, first sync",

@@ -1,4 +1,4 @@
-package course
+package main
 
 import (
 	"os"
@@ -16,7 +16,7 @@ import (
 // quiz runs lab with an input.
 func quiz(t *testing.T, input string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	root := newRoot()
+	root := newRootCommand()
 	root.SetIn(strings.NewReader(input))
 	return programtest.Call(t, root, error.Error, args...)
 }

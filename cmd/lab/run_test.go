@@ -1,10 +1,9 @@
-package course
+package main
 
 import (
 	"context"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -98,11 +97,6 @@ func TestAllUsesThePagesThatRun(t *testing.T) {
 	assert.Equal(t, "textbook", benchForm(fifo.Run))
 }
 
-func TestMain(m *testing.M) {
-	os.Unsetenv("KUBECONFIG") // no test uses the machine's cluster
-	os.Exit(m.Run())
-}
-
 // tracing is a controller that serves a trace of one event, and then uses the learner's page.
 const tracing = `package main
 
@@ -154,7 +148,7 @@ func TestRunShowsTheView(t *testing.T) {
 	labtest.Write(t, filepath.Join(dir, "cmd/orrery/main.go"), tracing)
 	ctx, stop := context.WithCancel(t.Context())
 	var out clustertest.Buffer
-	root := newRoot()
+	root := newRootCommand()
 	root.SetArgs([]string{"run", "04", "--view", "--no-open"})
 	root.SetOut(&out)
 	root.SetErr(&out)

@@ -1,4 +1,4 @@
-package course
+package main
 
 import (
 	"path/filepath"
@@ -17,7 +17,7 @@ func onTerminal(t *testing.T, input string, args ...string) (code int, stdout, s
 	outside, inside := programtest.Terminal(t, 80)
 	_, err := outside.WriteString(input + "\x04")
 	require.NoError(t, err)
-	root := newRoot()
+	root := newRootCommand()
 	root.SetIn(inside)
 	return programtest.Call(t, root, error.Error, args...)
 }

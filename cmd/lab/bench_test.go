@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,25 +21,12 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/app/program/programtest"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/workloads"
 )
-
-// "lab bench sync" starts the program again as its server; here the program is the test.
-func TestMain(m *testing.M) {
-	workloads.ServeIfAsked()
-	os.Exit(m.Run())
-}
 
 // labBench runs the command as a user would.
 func labBench(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	return programtest.Call(t, newBenchRoot(), error.Error, append([]string{"bench"}, args...)...)
-}
-
-func newBenchRoot() *cobra.Command {
-	root := &cobra.Command{Use: "lab"}
-	root.AddCommand(New())
-	return root
+	return programtest.Call(t, newRootCommand(), error.Error, append([]string{"bench"}, args...)...)
 }
 
 // small are flags that make each benchmark short.
@@ -249,7 +235,7 @@ func TestBenchMistakes(t *testing.T) {
 		`--vary workers=0: invalid argument "0" for "--workers" flag: it must be at least 1`: vary("workers=1,0"),
 	} {
 		code, stdout, stderr := labBench(t, args...)
-		assert.Equal(t, 1, code, args)
+		assert.Equal(t, 2, code, args)
 		assert.Empty(t, stdout, args)
 		assert.Contains(t, stderr, want)
 		assert.Equal(t, 1, strings.Count(stderr, "\n"), "one sentence: %s", stderr)
@@ -315,10 +301,10 @@ func TestBenchSweeps(t *testing.T) {
 
 // The sweeps of the help and of the page are possible.
 func TestBenchExamplesParse(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/measure/bench.md")
+	page, err := os.ReadFile("../../docs/measure/bench.md")
 	require.NoError(t, err)
 	texts := []string{string(page)}
-	for command := range programtest.Commands(newBenchRoot()) {
+	for command := range programtest.Commands(newRootCommand()) {
 		texts = append(texts, command.Example)
 	}
 	found := 0
@@ -329,7 +315,7 @@ func TestBenchExamplesParse(t *testing.T) {
 		}
 		found++
 		line, _, _ = strings.Cut(line, "#")
-		called, rest, err := newBenchRoot().Find(programtest.Words(line)[1:])
+		called, rest, err := newRootCommand().Find(programtest.Words(line)[1:])
 		require.NoError(t, err, line)
 		require.NoError(t, called.ParseFlags(rest), line)
 		i := slices.IndexFunc(benchmarks, func(b benchmark) bool { return b.name == called.Name() })

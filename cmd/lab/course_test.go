@@ -1,4 +1,4 @@
-package course
+package main
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -18,17 +17,10 @@ import (
 	"orrery/internal/lab/course/labtest"
 )
 
-// newRoot returns lab with the workshop's commands alone.
-func newRoot() *cobra.Command {
-	root := &cobra.Command{Use: "lab", Long: "The laboratory", Short: "lab"}
-	AddTo(root)
-	return root
-}
-
 // lab runs a command in English.
 func lab(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	return programtest.Call(t, newRoot(), error.Error, args...)
+	return programtest.Call(t, newRootCommand(), error.Error, args...)
 }
 
 // repository makes a small repository the current folder. Without a C compiler the go command needs
@@ -282,8 +274,8 @@ func TestInsideALabsFolderItsNumberMayBeLeftOut(t *testing.T) {
 	code, stdout, stderr = lab(t, "hint")
 	assert.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "Hint 1 of 3")
-	assert.Equal(t, []string{"04"}, programtest.Complete(t, newRoot(), "start", ""))
-	assert.Equal(t, []string{"en", "zh-CN"}, programtest.Complete(t, newRoot(), "start", "--lang", ""))
+	assert.Equal(t, []string{"04"}, programtest.Complete(t, newRootCommand(), "start", ""))
+	assert.Equal(t, []string{"en", "zh-CN"}, programtest.Complete(t, newRootCommand(), "start", "--lang", ""))
 
 	labtest.Write(t, filepath.Join(course.FolderIn(dir).Dir, "progress.json"), "{")
 	code, _, stderr = lab(t, "list")
@@ -296,7 +288,7 @@ func TestWatchTestsAfterEachSave(t *testing.T) {
 	begun(t, adding("c.n = n"))
 	ctx, stop := context.WithCancel(t.Context())
 	var out clustertest.Buffer
-	root := newRoot()
+	root := newRootCommand()
 	root.SetArgs([]string{"watch", "04"})
 	root.SetOut(&out)
 	ended := make(chan error, 1)

@@ -1,8 +1,4 @@
-// Package course has the workshop's commands of lab: start, test, hint, run and others. It finds
-// the repository and the lab, calls the packages beside it, and prints. Exit codes: 0 passed, 1 the
-// lab's tests fail, 2 wrong usage or environment. Wrong usage has exit code 2 in all commands of
-// lab.
-package course
+package main
 
 import (
 	"errors"
@@ -19,14 +15,17 @@ import (
 	"orrery/internal/words"
 )
 
-// Exit codes besides 0.
+// Exit codes: 0 passed, 1 the lab's tests or a check of a repair fail, 2 wrong usage or
+// environment.
 const (
 	exitFailed = 1
 	exitUsage  = 2
 )
 
-// AddTo adds the commands of the workshop to a program, and gives wrong usage the exit code 2.
-func AddTo(root *cobra.Command) {
+// addCourse adds the commands of the workshop: start, test, hint, run and others. They find the
+// repository and the lab, call the packages of the course, and print. Wrong usage gets the exit
+// code 2 in all commands of lab.
+func addCourse(root *cobra.Command) {
 	program.SetUsageCode(root, exitUsage)
 	group := &cobra.Group{ID: "workshop", Title: "The workshop: rebuild a gear and run it in the real controller"}
 	root.AddGroup(group)
