@@ -205,63 +205,32 @@ func TestBenchOneRate(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(stderr.String(), looking))
 }
 
-// A mistake is reported in one sentence before anything is measured.
-func TestBenchMistakes(t *testing.T) {
-	vary := func(args ...string) []string { return append([]string{"queue", "--vary"}, args...) }
-	for want, args := range map[string][]string{
-		`unexpected argument "now"`: {"queue", "now"},
-		`"--workers" flag: it must be at least 1 (see "lab bench queue --help")`: {"queue", "--workers", "0"},
-		`there is no distribution "even"; use uniform, zipf or hot`:              {"queue", "--distribution", "even"},
-		`there is no output format "yaml"; use table, json or benchfmt`:          {"queue", "-o", "yaml"},
-		`there is no design "quick"; use fast, textbook, inorder or all`:         {"fifo", "--design", "fast,quick"},
-		`"--handler-cost" flag: it must be at most 10s`:                          {"dispatch", "--handler-cost", "1m"},
-		`--figure names the figure to plot: it needs --plot and --vary`: {"queue", "--figure", "p99", "--plot",
-			"x.svg"},
-		`no such file or directory; choose another place with --plot`: {"queue", "--plot", "/nowhere/x.svg"},
-		`--rounds must be between 1 and 1000, it is 0`:                {"queue", "--rounds", "0"},
-		`--plot writes SVG: name the file .svg, not ".png"`:           {"queue", "--plot", "x.png"},
-
-		`"textbook" is given twice`: {"fifo", "--design", "textbook,textbook"},
-
-		`"design" is not a flag that can be varied`:                        {"fifo", "--vary", "design=fast,textbook"},
-		`--workers has one value and --vary others: use only one of them`:  vary("workers=1,2", "--workers", "3"),
-		`a range must begin above zero and end above its beginning`:        vary("workers=8..1"),
-		`only numbers and durations have ranges; write a list with commas`: vary("distribution=uniform..zipf"),
-		`--vary workers=1..x: "x" is not a number`:                         vary("workers=1..x"),
-		`34 values given; the limit is 32`:                                 vary("duration=1ns..1h"),
-
-		`"wrokers" is not a flag that can be varied; use one of producers, workers, keys,`:   vary("wrokers=1"),
-		`--vary workers: it must be a flag and its values, such as producers=1..64`:          vary("workers"),
-		`--vary workers=0: invalid argument "0" for "--workers" flag: it must be at least 1`: vary("workers=1,0"),
-	} {
-		code, stdout, stderr := labBench(t, args...)
-		assert.Equal(t, 2, code, args)
-		assert.Empty(t, stdout, args)
-		assert.Contains(t, stderr, want)
-		assert.Equal(t, 1, strings.Count(stderr, "\n"), "one sentence: %s", stderr)
-	}
+// sweep returns the jobs of a benchmark for these arguments.
+func sweep(t *testing.T, args []string) []job {
+	t.Helper()
+	b := benchmarks[slices.IndexFunc(benchmarks, func(b benchmark) bool { return b.name == args[0] })]
+	s, flags := &sweepFlags{benchmark: b}, pflag.NewFlagSet("test", pflag.ContinueOnError)
+	b.workload().addTo(flags)
+	s.own = flagNames(flags)
+	s.addTo(flags)
+	(&outputFlags{}).addTo(flags)
+	require.NoError(t, flags.Parse(args[1:]), args)
+	jobs, err := s.jobs(flags)
+	require.NoError(t, err, args)
+	return jobs
 }
 
 func TestBenchSweepValues(t *testing.T) {
-	for want, args := range map[string][]string{
-		"3, 6, 12, 20":       {"queue", "--vary", "workers=3..20"},
-		"1000, 2000, 5000":   {"queue", "--vary", "keys=1k,2k,5k"},
-		"1µs, 2µs, 4µs":      {"queue", "--vary", "handler-cost=1us..4us"},
-		"uniform, hot":       {"queue", "--vary", "distribution=uniform,hot"},
-		"100000, 200000":     {"queue", "--vary", "--rate=100k..200k"},
-		"1 textbook, 1 fast": {"fifo", "--vary", "keys=1", "--design", "textbook,fast"},
+	for args, want := range map[string]string{
+		"queue --vary workers=3..20":                "3, 6, 12, 20",
+		"queue --vary keys=1k,2k,5k":                "1000, 2000, 5000",
+		"queue --vary handler-cost=1us..4us":        "1µs, 2µs, 4µs",
+		"queue --vary distribution=uniform,hot":     "uniform, hot",
+		"queue --vary --rate=100k..200k":            "100000, 200000",
+		"fifo --vary keys=1 --design textbook,fast": "1 textbook, 1 fast",
 	} {
-		i := slices.IndexFunc(benchmarks, func(b benchmark) bool { return b.name == args[0] })
-		sweep, workload := &sweepFlags{benchmark: benchmarks[i]}, benchmarks[i].workload()
-		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-		workload.addTo(flags)
-		sweep.own = flagNames(flags)
-		sweep.addTo(flags)
-		require.NoError(t, flags.Parse(args[1:]))
-		jobs, err := sweep.jobs(flags)
-		require.NoError(t, err)
 		var values []string
-		for _, j := range jobs {
+		for _, j := range sweep(t, strings.Fields(args)) {
 			values = append(values, strings.TrimSpace(j.value+" "+j.design))
 		}
 		assert.Equal(t, want, strings.Join(values, ", "))
@@ -315,15 +284,7 @@ func TestBenchExamplesParse(t *testing.T) {
 		}
 		found++
 		line, _, _ = strings.Cut(line, "#")
-		called, rest, err := newRootCommand().Find(programtest.Words(line)[1:])
-		require.NoError(t, err, line)
-		require.NoError(t, called.ParseFlags(rest), line)
-		i := slices.IndexFunc(benchmarks, func(b benchmark) bool { return b.name == called.Name() })
-		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		benchmarks[i].workload().addTo(flags)
-		sweep := &sweepFlags{benchmark: benchmarks[i], vary: called.Flag("vary").Value.String(), own: flagNames(flags)}
-		_, err = sweep.jobs(called.Flags())
-		assert.NoError(t, err, line)
+		assert.NotEmpty(t, sweep(t, programtest.Words(line)[2:]), line)
 	}
 	assert.Greater(t, found, 7)
 }

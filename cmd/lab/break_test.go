@@ -8,29 +8,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/app/program/programtest"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/causes"
 	"orrery/restclient"
 	"orrery/restclient/kubeconfig"
 )
-
-func callBreak(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	return programtest.Call(t, newRootCommand(), error.Error, append([]string{"break"}, args...)...)
-}
-
-func TestMistakesOfBreak(t *testing.T) {
-	for _, args := range [][]string{
-		{}, {"C77"}, {"--check"}, {"C07", "--random"}, {"--check", "--server", "/nope"},
-		{"C07", "--server", "/nope"}, {"--seed", "82", "first"}, {"--seed", "0", "first"},
-	} {
-		code, stdout, stderr := callBreak(t, args...)
-		assert.Equal(t, 2, code, args)
-		assert.Empty(t, stdout, args)
-		assert.NotEmpty(t, stderr, args)
-	}
-}
 
 // On a server where a situation is set up, a check without a repair fails.
 func TestBreakOnAServer(t *testing.T) {
@@ -40,7 +22,9 @@ func TestBreakOnAServer(t *testing.T) {
 	require.NoError(t, server.Start(t.Context()))
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, server.WriteKubeconfig(file))
-	on := func(args ...string) (int, string, string) { return callBreak(t, append(args, "--server", file)...) }
+	on := func(args ...string) (int, string, string) {
+		return lab(t, append(append([]string{"break"}, args...), "--server", file)...)
+	}
 
 	code, _, stderr := on("--check")
 	assert.Equal(t, 2, code)

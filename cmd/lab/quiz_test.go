@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -84,25 +82,4 @@ func TestTheEndOfTheInputEndsTheQuiz(t *testing.T) {
 	code, stdout, stderr := quiz(t, "", "quiz", "04")
 	assert.Zero(t, code, stderr)
 	assert.True(t, strings.HasSuffix(stdout, "Your answer, a to c: \n"), stdout)
-}
-
-// Starting a lab keeps the answers. Without a terminal it asks no questions.
-func TestStartAsksOnlyOnATerminal(t *testing.T) {
-	dir := repository(t)
-	_, _, stderr := quiz(t, "b\n", "quiz", "04")
-	require.Empty(t, stderr)
-	code, stdout, stderr := quiz(t, "a\n", "start", "04")
-	assert.Zero(t, code, stderr)
-	assert.NotContains(t, stdout, "question")
-	progress, err := course.FolderIn(dir).Progress()
-	require.NoError(t, err)
-	assert.Equal(t, map[string]string{"order": "a"}, progress["04"].Answers)
-}
-
-func TestALabWithoutQuestions(t *testing.T) {
-	dir := repository(t)
-	require.NoError(t, os.Remove(filepath.Join(dir, "workshop/labs/04-counter/predict.yaml")))
-	code, _, stderr := quiz(t, "a\n", "quiz", "04")
-	assert.Equal(t, 2, code)
-	assert.Equal(t, "lab: lab 04 has no questions\n", stderr)
 }

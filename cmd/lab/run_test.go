@@ -19,28 +19,6 @@ import (
 	"orrery/internal/lab/course/labtest"
 )
 
-func TestWrongUsageOfRun(t *testing.T) {
-	begun(t, labtest.Reference)
-	for want, args := range map[string]string{
-		`--scene and --bench exclude each other (see "lab run --help")`: "04 --scene --bench",
-		`--keep and --build exclude each other (see "lab run --help")`:  "04 --keep --build x",
-		`--keep and --scene exclude each other (see "lab run --help")`:  "04 --keep --scene",
-		`there is no benchmark for this; labs with one: `:               "04 --bench",
-		`lab 04 has no scene; "lab demo --help" lists all scenes`:       "04 --scene",
-		`--view and --build exclude each other`:                         "04 --view --build x",
-		`--view and --bench exclude each other`:                         "04 --view --bench",
-		`--view-port needs --view`:                                      "04 --view-port 7071",
-		`--no-open needs --view`:                                        "04 --no-open",
-		`--view-port must be between 1 and 65535, not 65536`:            "04 --view --view-port 65536",
-		`no lab has passed yet; "lab list" shows them`:                  "--all",
-		`which lab? "lab list" shows them; for example: lab run 08`:     "",
-	} {
-		code, _, stderr := lab(t, append([]string{"run"}, strings.Fields(args)...)...)
-		assert.Equal(t, 2, code, args)
-		assert.Contains(t, stderr, "lab: "+want, args)
-	}
-}
-
 func TestTheProgramIsKept(t *testing.T) {
 	dir := begun(t, labtest.Reference)
 	code, stdout, stderr := lab(t, "run", "04", "--build", "mine")
@@ -181,13 +159,4 @@ func TestRunShowsTheView(t *testing.T) {
 	assert.Contains(t, get("code"+found[2]+"&gears=textbook"), "queue/queue.go")
 	stop()
 	assert.Equal(t, program.Exit(1), <-end)
-}
-
-func TestTheViewShowsOrreryRunOnly(t *testing.T) {
-	dir := begun(t, labtest.Reference)
-	labtest.Replace(t, filepath.Join(dir, "workshop/labs/04-counter/lab.yaml"), "hints:",
-		"run: {program: cmd/orrery}\nhints:")
-	code, _, stderr := lab(t, "run", "04", "--view")
-	assert.Equal(t, 2, code)
-	assert.Equal(t, "lab: lab 04 runs a program of its own, and the view shows orrery run\n", stderr)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,14 +42,12 @@ func LoadAll(repository string) ([]*Lab, error) {
 // Load reads the lab in a folder.
 func Load(dir string) (*Lab, error) {
 	lab := &Lab{Name: filepath.Base(dir), Dir: dir}
-	if err := Read(filepath.Join(dir, "lab.yaml"), lab); err != nil {
-		return nil, err
-	}
-	if err := Read(filepath.Join(dir, "mutants.yaml"), &lab.Mutants); err != nil {
-		return nil, err
-	}
-	if err := Read(filepath.Join(dir, "predict.yaml"), &lab.Questions); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	for name, into := range map[string]any{
+		"lab.yaml": lab, "mutants.yaml": &lab.Mutants, "predict.yaml": &lab.Questions,
+	} {
+		if err := Read(filepath.Join(dir, name), into); err != nil {
+			return nil, err
+		}
 	}
 	if len(lab.Files) == 0 {
 		return nil, fmt.Errorf("%s/lab.yaml: files: no page is named", lab.Name)
