@@ -14,45 +14,23 @@ const stallTimeout = time.Minute
 // guard shuts a queue down when the context ends or the queue makes no progress for stallTimeout,
 // so a lost key cannot block a workload forever.
 type guard struct {
-	q     Queue
-	moves atomic.Int64
-
+	q        Queue
+	stalled  *time.Timer // shuts the queue down
+	forget   func() bool // the context
 	shutDown sync.Once
 	down     atomic.Bool
-	stop     chan struct{}
-	watching sync.WaitGroup
 }
 
 // watch returns a guard that watches q. Close ends it.
 func watch(ctx context.Context, q Queue) *guard {
-	g := &guard{q: q, stop: make(chan struct{})}
-	g.watching.Go(func() { g.run(ctx) })
+	g := &guard{q: q}
+	g.stalled = time.AfterFunc(stallTimeout, g.ShutDown)
+	g.forget = context.AfterFunc(ctx, g.ShutDown)
 	return g
 }
 
-func (g *guard) run(ctx context.Context) {
-	const checks = 4
-	ticker := time.NewTicker(stallTimeout / checks)
-	defer ticker.Stop()
-	for still, last := 0, int64(-1); still < checks; {
-		select {
-		case <-ctx.Done():
-			g.ShutDown()
-			return
-		case <-g.stop:
-			return
-		case <-ticker.C:
-		}
-		still++
-		if moves := g.moves.Load(); moves != last {
-			still, last = 0, moves
-		}
-	}
-	g.ShutDown()
-}
-
 // Moved reports that keys were processed. Call it once per batch.
-func (g *guard) Moved() { g.moves.Add(1) }
+func (g *guard) Moved() { g.stalled.Reset(stallTimeout) }
 
 // ShutDown shuts the queue down, once.
 func (g *guard) ShutDown() {
@@ -67,7 +45,7 @@ func (g *guard) ended() bool { return g.down.Load() }
 
 // Close shuts the queue down and ends the watch.
 func (g *guard) Close() {
-	close(g.stop)
-	g.watching.Wait()
+	g.stalled.Stop()
+	g.forget()
 	g.ShutDown()
 }

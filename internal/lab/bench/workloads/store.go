@@ -120,7 +120,7 @@ func (g StoreGear[T]) Name() string { return g.Subject }
 
 // Run measures writes while others read: one goroutine writes, as an informer's loop does.
 func (g StoreGear[T]) Run(ctx context.Context, cfg *StoreConfig, meter *bench.Meter) (*bench.Result, error) {
-	c := newContent(g, cfg.Objects, 1)
+	c := newContent(g, cfg.Objects)
 	keys := bench.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed)
 	phase := func(ctx context.Context, p *bench.Phase) error { return c.phase(ctx, p, cfg, keys) }
 	result, err := bench.Driver{Load: cfg.Load, Meter: meter, Event: "write", Handled: "writes", Phase: phase}.Run(ctx)
@@ -165,30 +165,24 @@ type content[T any] struct {
 	gear StoreGear[T]
 	pods []Pod
 	keys []string
-	// states are the objects in one or two states each: the event "object i has changed" brings the
+	// states are the objects in two states each: the event "object i has changed" brings the
 	// other one. The number of a state is the pod's number, plus len(pods) for the second state.
 	states  [2][]T
 	current []uint8  // the state written last
 	names   []string // of the namespaces
 }
 
-// newContent makes n objects in 100 namespaces. One of every `every` objects has a second state, so
-// it can change; none if every is 0.
-func newContent[T any](gear StoreGear[T], n, every int) *content[T] {
+// newContent makes n objects in 100 namespaces.
+func newContent[T any](gear StoreGear[T], n int) *content[T] {
 	namespaces := min(n, 100)
 	c := &content[T]{gear: gear, pods: MakePods(n, namespaces), current: make([]uint8, n)}
-	for _, p := range c.pods {
-		c.keys = append(c.keys, p.Key())
-	}
 	for i := range namespaces {
 		c.names = append(c.names, PodNamespace(i))
 	}
-	for state := range c.states {
-		c.states[state] = make([]T, n)
-		for i, p := range c.pods {
-			if state == 0 || every > 0 && i%every == 0 {
-				c.states[state][i] = gear.New(p.As(int64(i + state*n)))
-			}
+	for i, p := range c.pods {
+		c.keys = append(c.keys, p.Key())
+		for state := range c.states {
+			c.states[state] = append(c.states[state], gear.New(p.As(int64(i+state*n))))
 		}
 	}
 	return c

@@ -113,7 +113,7 @@ func TestUnprovenStoreWorkHasNoFigures(t *testing.T) {
 // One update of many is wrong, and the object is not written again.
 func TestALostUpdateIsFound(t *testing.T) {
 	for _, broken := range []storeFaults{{losesAnUpdate: true}, {altersAnUpdate: true}} {
-		c := newContent(faultyStoreGear(broken), 1000, 1)
+		c := newContent(faultyStoreGear(broken), 1000)
 		store, err := c.fill()
 		require.NoError(t, err)
 		for i := range 800 {

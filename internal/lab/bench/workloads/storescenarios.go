@@ -1,7 +1,6 @@
 package workloads
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -29,7 +28,7 @@ func (g StoreGear[T]) Scenarios() []bench.Scenario {
 // time, and the benchmark reads their names before the clock goes on.
 func (g StoreGear[T]) update(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	warmUp, updates := scenarioObjects, effort.Of(500_000, 100_000)
-	c := newContent(g, scenarioObjects, 1)
+	c := newContent(g, scenarioObjects)
 	store, err := c.fill()
 	if err != nil {
 		return bench.Outcome{}, err
@@ -78,7 +77,7 @@ func (c *content[T]) updates(ctx context.Context, store Store[T], n int) (took t
 // callers get. Reading the objects is left out, as it costs both sides the same.
 func (g StoreGear[T]) byIndex(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	reads := effort.Of(10_000, 2000)
-	c := newContent(g, scenarioObjects, 0)
+	c := newContent(g, scenarioObjects)
 	store, err := c.fill()
 	if err != nil {
 		return bench.Outcome{}, err
@@ -108,39 +107,16 @@ func (g StoreGear[T]) byIndex(ctx context.Context, effort bench.Effort) (bench.O
 	}, err
 }
 
-// writesWithReaders updates one of a hundred objects in one goroutine, neighbours far apart, while
-// four others list all objects in a loop.
+// writesWithReaders updates objects in one goroutine, while four others list all of them in a loop.
 func (g StoreGear[T]) writesWithReaders(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
-	const changing = 100 // one object in a hundred
 	lasts := time.Duration(effort.Of(1000, 300)) * time.Millisecond
-	c := newContent(g, scenarioObjects, changing)
-	store, err := c.fill()
-	if err != nil {
-		return bench.Outcome{}, err
-	}
-	readers := startReaders(c.readers(4, ReadList, store, nil))
-	at, writes := 0, 0.0
-	write := func(int, int) error {
-		at = (at + changing*stride) % scenarioObjects
-		writes++
-		return store.Update(c.next(at))
-	}
-	p := bench.Phase{Driver: bench.Driver{Load: bench.Load{Duration: lasts}}}
-	p.Begin()
-	began := time.Now()
-	err = p.Produce(ctx, bench.NewKeys(1, bench.Uniform, 1), write)
-	took := time.Since(began)
-	_, readError := readers.end()
-	err = cmp.Or(err, readError)
-	if err == nil {
-		err = c.prove(store)
-	}
+	p := &bench.Phase{Driver: bench.Driver{Load: bench.Load{Duration: lasts}}}
+	c := newContent(g, scenarioObjects)
+	keys := bench.NewKeys(scenarioObjects, bench.Uniform, 1)
+	err := c.phase(ctx, p, &StoreConfig{Readers: 4, Reader: ReadList}, keys)
 	return bench.Outcome{
-		Figures: map[string]float64{
-			"writes/s": writes / took.Seconds(),
-		},
-		Proof: fmt.Sprintf("updates of %d of %v while 4 readers list all of them; each list complete; "+
-			"store and index show the last state of each",
-			scenarioObjects/changing, c),
+		Figures: map[string]float64{"writes/s": float64(p.Done) / p.Usage.Elapsed.Seconds()},
+		Proof: fmt.Sprintf("updates of %v while 4 readers list all of them; each list complete; "+
+			"store and index show the last state of each", c),
 	}, err
 }
