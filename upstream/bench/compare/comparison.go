@@ -35,7 +35,7 @@ func Run(ctx context.Context, runner Runner, config Config) ([]Record, error) {
 		say = func(string) {}
 	}
 	for i, c := range all {
-		say(fmt.Sprintf("[%d/%d] %s", i+1, len(all), c.name))
+		say(fmt.Sprintf("[%d/%d] %s", i+1, len(all), c.scenario))
 		found, err := config.run(ctx, runner, c)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -60,17 +60,17 @@ func Run(ctx context.Context, runner Runner, config Config) ([]Record, error) {
 // run runs all rounds of a scenario. A failed side ends it, as there is nothing to compare with.
 // Every other round runs backwards, so that no side always follows the same one on a warm machine.
 func (config Config) run(ctx context.Context, runner Runner, c contest) ([]Record, error) {
-	outcomes := make(map[entrant][]bench.Outcome)
-	order := slices.Clone(c.entrants)
+	outcomes := make(map[Side][]bench.Outcome)
+	order := slices.Clone(c.sides)
 	for range config.Rounds {
-		for _, e := range order {
+		for _, side := range order {
 			limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done after %v", limit))
-			outcome, err := runner.Run(limited, e.side, e.scenario, config.Effort)
+			outcome, err := runner.Run(limited, side, c.scenario, config.Effort)
 			cancel()
 			if err != nil {
 				return nil, err
 			}
-			outcomes[e] = append(outcomes[e], outcome)
+			outcomes[side] = append(outcomes[side], outcome)
 		}
 		slices.Reverse(order)
 	}
@@ -91,16 +91,10 @@ type Runner interface {
 	Run(ctx context.Context, side Side, scenario string, effort bench.Effort) (bench.Outcome, error)
 }
 
-// entrant is a side with its scenario.
-type entrant struct {
-	side     Side
-	scenario string
-}
-
-// contest is one scenario of the other side, with every side that is compared over it.
+// contest is one scenario, with every side that is compared over it.
 type contest struct {
-	name     string
-	entrants []entrant
+	scenario string
+	sides    []Side
 	measures []Measure
 }
 
@@ -108,16 +102,15 @@ type contest struct {
 func contests(measures []Measure) []contest {
 	var all []contest
 	for _, m := range measures {
-		ours, theirs := m.entrants()
-		at := slices.IndexFunc(all, func(c contest) bool { return c.name == theirs.scenario })
+		at := slices.IndexFunc(all, func(c contest) bool { return c.scenario == m.Scenario })
 		if at < 0 {
-			at, all = len(all), append(all, contest{name: theirs.scenario})
+			at, all = len(all), append(all, contest{scenario: m.Scenario})
 		}
 		c := &all[at]
 		c.measures = append(c.measures, m)
-		for _, e := range []entrant{ours, theirs, {m.Textbook, m.Scenario}} {
-			if e.side != "" && !slices.Contains(c.entrants, e) {
-				c.entrants = append(c.entrants, e)
+		for _, side := range []Side{Ours, m.Against, m.Textbook} {
+			if side != "" && !slices.Contains(c.sides, side) {
+				c.sides = append(c.sides, side)
 			}
 		}
 	}

@@ -27,15 +27,10 @@ type Measure struct {
 	// they are the two words of Name.
 	Scenario string `json:"-"`
 	Figure   string `json:"-"`
-	// Against is the other side, client-go by default. Other is its scenario if that has another
-	// name; then the proofs may differ, because a design that merges events proves something else
-	// than one that delivers them all.
-	Against Side   `json:"-"`
-	Other   string `json:"-"`
+	// Against is the other side, client-go by default.
+	Against Side `json:"-"`
 	// Textbook is the side of the gear's textbook form, which runs Scenario without a target.
-	// NoTextbook: no textbook form does this work.
-	Textbook   Side `json:"-"`
-	NoTextbook bool `json:"-"`
+	Textbook Side `json:"-"`
 	// Grain is the unit to which figures are rounded. Allocation counts need it: the runtime
 	// allocates a little itself.
 	Grain float64 `json:"-"`
@@ -106,7 +101,7 @@ var targets = []Measure{
 	{Name: "dispatch/stalled-default live MiB", Title: "100k updates, stalled handler: live heap",
 		Unit: "MiB", Target: 0.95},
 	{Name: "dispatch/stalled-coalescing live MiB", Title: "100k updates, stalled handler, coalescing",
-		Unit: "MiB", Target: 0.2, Other: "dispatch/stalled-default", NoTextbook: true},
+		Unit: "MiB", Target: 0.2},
 
 	{Name: "sync/json cpu s", Title: "sync of 100k pods, JSON: processor time", Unit: "s", Target: 0.15},
 	{Name: "sync/json peak MiB", Title: "sync of 100k pods, JSON: peak memory", Unit: "MiB", Target: 0.35},
@@ -129,10 +124,8 @@ func Measures() []Measure {
 	for _, m := range targets {
 		scenario, figure, _ := strings.Cut(m.Name, " ")
 		m.Scenario, m.Figure, m.Unit = cmp.Or(m.Scenario, scenario), figure, cmp.Or(m.Unit, figure)
-		m.Better, m.Kind, m.Against = cmp.Or(m.Better, bench.Lower), cmp.Or(m.Kind, Ratio), Theirs
-		if !m.NoTextbook {
-			m.Textbook = Textbook
-		}
+		m.Better, m.Kind = cmp.Or(m.Better, bench.Lower), cmp.Or(m.Kind, Ratio)
+		m.Against, m.Textbook = Theirs, Textbook
 		all = append(all, m)
 		switch {
 		case m.isOf("queue"):
@@ -147,10 +140,6 @@ func Measures() []Measure {
 		others = append(others, m)
 	}
 	return append(all, others...)
-}
-
-func (m Measure) entrants() (ours, theirs entrant) {
-	return entrant{Ours, m.Scenario}, entrant{m.Against, cmp.Or(m.Other, m.Scenario)}
 }
 
 func (m Measure) rounded(value float64) float64 {

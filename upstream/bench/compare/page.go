@@ -35,8 +35,6 @@ type scenario struct {
 	Rows        []row
 	// Worker reports whether a worker program can run one side alone; whole programs have none.
 	Worker bool
-	// Different reports that the work differs on purpose, so that the proof is ours alone.
-	Different bool
 }
 
 // scenario returns the rows of a scenario.
@@ -46,9 +44,7 @@ func (p *page) scenario(name string) (scenario, error) {
 		if r.section() != name {
 			continue
 		}
-		if s.Rows = append(s.Rows, newRow(r)); s.Proof == "" {
-			s.Proof, s.Different = r.Proof, r.Other != ""
-		}
+		s.Rows, s.Proof = append(s.Rows, newRow(r)), r.Proof
 	}
 	if len(s.Rows) == 0 {
 		return s, fmt.Errorf("a section is about %s, which has no record", name)

@@ -38,25 +38,21 @@ type TextbookRecord struct {
 }
 
 // newRecord returns the record of a measure from the outcomes of the rounds.
-func newRecord(m Measure, outcomes map[entrant][]bench.Outcome) (Record, error) {
-	our, their := m.entrants()
-	a, proof, err := figures(m, our, outcomes)
+func newRecord(m Measure, outcomes map[Side][]bench.Outcome) (Record, error) {
+	a, err := figures(m, Ours, outcomes)
 	if err != nil {
 		return Record{}, err
 	}
-	b, otherProof, err := figures(m, their, outcomes)
+	b, err := figures(m, m.Against, outcomes)
 	if err != nil {
 		return Record{}, err
-	}
-	if proof != otherProof && m.Other == "" {
-		return Record{}, proofsDiffer(m, proof, otherProof, their.side)
 	}
 	ratios := bench.Ratios(a, b)
 	if slices.ContainsFunc(ratios, math.IsNaN) {
-		return Record{}, fmt.Errorf("%s: %s of %s is 0: there is no ratio to 0", m.Name, m.Figure, their.side)
+		return Record{}, fmt.Errorf("%s: %s of %s is 0: there is no ratio to 0", m.Name, m.Figure, m.Against)
 	}
 	r := Record{
-		Measure: m, Proof: proof, Rounds: len(a),
+		Measure: m, Proof: outcomes[Ours][0].Proof, Rounds: len(a),
 		Ours: bench.Median(a), Theirs: bench.Median(b), Low: slices.Min(ratios), High: slices.Max(ratios),
 	}
 	r.Ratio = bench.Ratios([]float64{r.Ours}, []float64{r.Theirs})[0]
@@ -67,35 +63,27 @@ func newRecord(m Measure, outcomes map[entrant][]bench.Outcome) (Record, error) 
 	if m.Textbook == "" {
 		return r, nil
 	}
-	values, proof, err := figures(m, entrant{m.Textbook, m.Scenario}, outcomes)
-	if err == nil && proof != r.Proof {
-		err = proofsDiffer(m, r.Proof, proof, m.Textbook)
-	}
+	values, err := figures(m, m.Textbook, outcomes)
 	figure := bench.Median(values)
 	r.Textbook = &TextbookRecord{Figure: figure, Ratio: bench.Ratios([]float64{figure}, []float64{r.Theirs})[0]}
 	return r, err
 }
 
-// figures returns a measure's figure in each round, and the common proof.
-func figures(m Measure, e entrant, all map[entrant][]bench.Outcome) (values []float64, proof string, err error) {
-	for _, outcome := range all[e] {
+// figures returns a measure's figure of a side in each round. The proofs must be that of our first
+// round: a side with another one did different work.
+func figures(m Measure, side Side, outcomes map[Side][]bench.Outcome) (values []float64, err error) {
+	for _, outcome := range outcomes[side] {
 		value, ok := outcome.Figures[m.Figure]
 		if !ok {
-			return nil, "", fmt.Errorf("%s on %s has no figure %q", e.scenario, e.side, m.Figure)
+			return nil, fmt.Errorf("%s on %s has no figure %q", m.Scenario, side, m.Figure)
 		}
-		if len(values) > 0 && outcome.Proof != proof {
-			return nil, "", fmt.Errorf("%s on %s proves %q in one round and %q in another",
-				e.scenario, e.side, proof, outcome.Proof)
+		if ours := outcomes[Ours][0].Proof; outcome.Proof != ours {
+			return nil, fmt.Errorf("%s: the sides did not do the same work: ours proves %q, %s proves %q",
+				m.Name, ours, side, outcome.Proof)
 		}
-		values, proof = append(values, m.rounded(value)), outcome.Proof
+		values = append(values, m.rounded(value))
 	}
-	return values, proof, nil
-}
-
-// proofsDiffer reports that two sides did different work.
-func proofsDiffer(m Measure, ours, theirs string, against Side) error {
-	return fmt.Errorf("%s: the sides did not do the same work: ours proves %q, %s proves %q",
-		m.Name, ours, against, theirs)
+	return values, nil
 }
 
 // Verdict is the result of a measure against its target.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
-	"math"
 	"sync"
 	"time"
 
@@ -28,15 +27,6 @@ func QueueScenarios(subject QueueSubject) []bench.Scenario {
 		scenario("queue/add-after", addAfter),
 		scenario("queue/add-rate-limited", addRateLimited),
 	}
-}
-
-// perOp returns the figures per operation, rounded so that one-time allocations of the queue do not
-// show.
-func perOp(usage bench.Usage, n int) map[string]float64 {
-	figures := usage.PerOp(n)
-	figures["allocs/op"] = math.Round(figures["allocs/op"]*1000) / 1000
-	figures["B/op"] = math.Round(figures["B/op"]*100) / 100
-	return figures
 }
 
 // cycle is a key's way through an empty queue in one goroutine. There is no waiting and no
@@ -77,7 +67,7 @@ func runCycle(ctx context.Context, subject QueueSubject, effort bench.Effort, si
 			bench.Prove("works reported", n+len(keys), sinks.Works.Calls()),
 		)
 	}
-	return bench.Outcome{Figures: perOp(usage, n), Proof: proof}, err
+	return bench.Outcome{Figures: usage.PerOp(n), Proof: proof}, err
 }
 
 // cycles sends all keys through the queue, rounds times, and returns how many came out correctly.
@@ -121,7 +111,7 @@ func pipeline(ctx context.Context, subject QueueSubject, effort bench.Effort) (b
 	var got keyDigest
 	usage := bench.Measure(func() { got = sendAll(g, keys) })
 
-	figures := perOp(usage, n)
+	figures := usage.PerOp(n)
 	figures["processed/s"] = float64(n) / usage.Elapsed.Seconds()
 	return bench.Outcome{Figures: figures, Proof: fmt.Sprintf("%d keys processed once each", n)},
 		cmp.Or(ctx.Err(), proveSame(keys, got))
@@ -281,7 +271,7 @@ func delayAll(
 	}
 	proof := fmt.Sprintf("%d keys delayed; none came early; %d brought forward, each delivered once; "+
 		"%d failures counted", n, n/broughtForward, failures)
-	return bench.Outcome{Figures: perOp(usage, n), Proof: proof}, cmp.Or(
+	return bench.Outcome{Figures: usage.PerOp(n), Proof: proof}, cmp.Or(
 		ctx.Err(),
 		bench.Prove("the first key that was handed out", sentinel, first),
 		bench.Prove("failures counted", n*failed, failures),
