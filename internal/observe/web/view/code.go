@@ -19,13 +19,13 @@ import (
 type Place struct {
 	// Name is Function or Type.Method.
 	Name string `json:"name"`
-	// File is its file in the repository, or the learner's file; without the source, its package.
+	// File is its file in the repository, or the learner's file.
 	File string `json:"file"`
 	// Line is that of the declaration, Text the function with its comment, and First the line where
-	// Text begins; zero without the source.
-	Line  int    `json:"line,omitempty"`
-	First int    `json:"first,omitempty"`
-	Text  string `json:"text,omitempty"`
+	// Text begins.
+	Line  int    `json:"line"`
+	First int    `json:"first"`
+	Text  string `json:"text"`
 	// Yours reports that the learner has written the file.
 	Yours bool `json:"yours,omitempty"`
 }
@@ -34,7 +34,7 @@ type Place struct {
 // hook: which one it is in the form that runs, where it stands, and its text. code.yaml names the
 // functions.
 type Code struct {
-	// Files has the repository's files; nil if there are none here.
+	// Files has the repository's files. Without them no function is found.
 	Files fs.FS
 	// Yours has the learner's pages, by the path in the repository that each stands for.
 	Yours map[string]YourPage
@@ -71,46 +71,44 @@ func (c Code) Find(set string) (map[string]Place, error) {
 		return nil, err
 	}
 	found, packages := map[string]Place{}, map[string]map[string]Place{}
+	if c.Files == nil {
+		return found, nil
+	}
 	for event, forms := range list() {
 		gear, _, _ := strings.Cut(event, ".")
 		function := cmp.Or(forms[chosen.Form(gear)], forms[anyForm])
 		if function == "" || function == never {
 			continue
 		}
-		dir, name := split(function)
+		parent, last := path.Split(function)
+		last, name, _ := strings.Cut(last, ".")
+		dir := parent + last
 		if packages[dir] == nil {
 			packages[dir] = c.read(dir)
 		}
-		if c.Files == nil {
-			found[event] = Place{Name: name, File: dir}
-		} else if place, ok := packages[dir][name]; ok {
+		if place, ok := packages[dir][name]; ok {
 			found[event] = place
 		}
 	}
 	return found, nil
 }
 
-// split returns the package's directory and the function's name.
-func split(function string) (dir, name string) {
-	parent, last := path.Split(function)
-	last, name, _ = strings.Cut(last, ".")
-	return parent + last, name
-}
-
 // read returns the functions of a package by name. A file that cannot be read has none.
 func (c Code) read(dir string) map[string]Place {
-	found := map[string]Place{}
-	if c.Files != nil {
-		names, _ := fs.Glob(c.Files, dir+"/*.go")
-		for _, name := range names {
-			if text, err := fs.ReadFile(c.Files, name); err == nil && c.Yours[name].Text == nil {
-				c.add(found, name, string(text))
-			}
-		}
+	texts := map[string][]byte{} // by path
+	names, _ := fs.Glob(c.Files, dir+"/*.go")
+	for _, name := range names {
+		texts[name], _ = fs.ReadFile(c.Files, name)
 	}
 	for name, page := range c.Yours {
 		if path.Dir(name) == dir && page.Text != nil {
-			c.add(found, name, string(page.Text))
+			texts[name] = page.Text
+		}
+	}
+	found := map[string]Place{}
+	for name, text := range texts {
+		if !strings.HasSuffix(name, "_test.go") {
+			c.add(found, name, string(text))
 		}
 	}
 	return found
@@ -119,21 +117,17 @@ func (c Code) read(dir string) map[string]Place {
 // declaration matches the beginning of a function as gofmt writes it: its comment, the type of its
 // receiver and its name. Package go/parser could read any form, but would make the program, all of
 // which is in memory, larger by a fiftieth.
-var declaration = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)((?:^//.*\n)*)^func\s*(?:\(\s*(?:\w+\s+)?\*?(\w+)[^)]*\)\s*)?(\w+)[\[(]`)
-})
+var declaration = regexp.MustCompile(
+	`(?m)((?:^//.*\n)*)^func\s*(?:\(\s*(?:\w+\s+)?\*?(\w+)[^)]*\)\s*)?(\w+)[\[(]`)
 
-// add adds the functions of a file, unless it is a test.
+// add adds the functions of a file.
 func (c Code) add(found map[string]Place, name, text string) {
-	if strings.HasSuffix(name, "_test.go") {
-		return
-	}
 	page, yours := c.Yours[name]
 	shown := name
 	if yours {
 		shown = page.File
 	}
-	for _, at := range declaration().FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range declaration.FindAllStringSubmatchIndex(text, -1) {
 		comment := text[at[2]:at[3]]
 		full := text[at[6]:at[7]]
 		if at[4] >= 0 {

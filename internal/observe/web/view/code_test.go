@@ -81,14 +81,7 @@ func TestALearnersPageStandsForTheReference(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, found, 1)
 	assert.Equal(t, "mine.go", found["queue.got"].File)
-}
 
-// Without sources there are names.
-func TestWithoutSources(t *testing.T) {
-	found, err := Code{}.Find("fast,queue=textbook")
-	require.NoError(t, err)
-	assert.Equal(t, Place{Name: "Queue.Get", File: "queue"}, found["queue.got"])
-	assert.Equal(t, Place{Name: "Reflector.open", File: "informer/reflector/machine"}, found["reflector.watchStarted"])
 	_, err = Code{}.Find("fast,quue=textbook")
 	assert.ErrorContains(t, err, `there is no gear "quue"`)
 }

@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"time"
 
@@ -111,11 +110,7 @@ func (c *controls) tell(ctx context.Context, errs <-chan error, send func(text [
 		if failed != nil {
 			message.Error = failed.Error()
 		}
-		text, err := json.Marshal(map[string]any{"control": message})
-		if err != nil {
-			panic(err) // strings and numbers only
-		}
-		if send(text) != nil {
+		if send(encoded(map[string]any{"control": message})) != nil {
 			return
 		}
 		failed = nil

@@ -14,9 +14,9 @@
 //
 // # Guarantees
 //
-// The server listens on the loopback interface only and answers GET alone. Everything but the
-// page's own files needs the random token of its address. It refuses other names than loopback ones
-// in the Host header, and other origins, see package hostcheck. The page may load nothing from
+// The server listens on the loopback interface only and answers GET and HEAD alone. Everything but
+// the page's own files needs the random token of its address. It refuses other names than loopback
+// ones in the Host header, and other origins, see package hostcheck. The page may load nothing from
 // elsewhere.
 //
 // A browser never slows the run: each reads the history at its own pace. One that falls behind the

@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"sync"
 	"time"
@@ -143,11 +142,7 @@ func (h *hub) serveLines(w http.ResponseWriter, r *http.Request) {
 // state, and what happens. When ctx ends, it still sends all that has happened.
 func (h *hub) follow(ctx context.Context, send func(lines []byte) error) {
 	cursor := h.source.History().Cursor(eventsBack)
-	header, err := json.Marshal(h.source.Header())
-	if err != nil {
-		panic(err) // strings and numbers only
-	}
-	for text := append(header, '\n'); ; text = nil {
+	for text := append(encoded(h.source.Header()), '\n'); ; text = nil {
 		lines, err := cursor.Next(ctx)
 		if err != nil || send(append(text, lines...)) != nil {
 			return

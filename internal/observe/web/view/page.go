@@ -47,11 +47,16 @@ func importMap(address func(name string) string) string {
 	for _, name := range moduleNames() {
 		imports["orrery/"+path.Base(name)] = address(name)
 	}
-	text, err := json.Marshal(map[string]any{"imports": imports})
+	return string(encoded(map[string]any{"imports": imports}))
+}
+
+// encoded returns strings and numbers as JSON, without a "<".
+func encoded(value any) []byte {
+	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // strings only
+		panic(err)
 	}
-	return string(text)
+	return text
 }
 
 // sourceHash returns how a content security policy names an inline script or style.
@@ -127,12 +132,8 @@ func WriteHTML(w io.Writer, recording []byte, code map[string]Place) error {
 		_ = zip.Close()
 	}
 	_ = encoder.Close()
-	functions, err := json.Marshal(code) // which leaves no "<" in a text
-	if err != nil {
-		return err
-	}
-	page.WriteString(`</script><script type="application/json" id="code">` + string(functions) + "</script>" + after)
-	_, err = page.WriteTo(w)
+	page.WriteString(`</script><script type="application/json" id="code">` + string(encoded(code)) + "</script>" + after)
+	_, err := page.WriteTo(w)
 	return err
 }
 

@@ -3,12 +3,9 @@ package view
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log"
 	"net"
 	"net/http"
@@ -45,7 +42,7 @@ type Config struct {
 type Server struct {
 	// Immutable.
 	config   Config
-	token    string
+	token    string // of one run, with at least 128 random bits
 	port     int
 	listener net.Listener
 	http     *http.Server
@@ -62,7 +59,7 @@ func Start(config Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		config: config, token: newToken(), port: listener.Addr().(*net.TCPAddr).Port,
+		config: config, token: rand.Text(), port: listener.Addr().(*net.TCPAddr).Port,
 		listener: listener, served: make(chan struct{}), hub: newHub(config.Source, config.Control),
 	}
 	s.http = &http.Server{
@@ -133,22 +130,17 @@ func (s *Server) handler() http.Handler {
 	case s.config.Recording != nil:
 		mux.HandleFunc("GET /recording", withToken(s.token, s.serveRecording))
 	}
-	return hostcheck.Guard(getOnly(mux))
+	return hostcheck.Guard(restricted(mux))
 }
 
-// getOnly refuses other methods and sets the headers of all answers.
-func getOnly(next http.Handler) http.Handler {
+// restricted sets headers that restrict browsers.
+func restricted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range map[string]string{
 			"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
 			"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 		} {
 			w.Header().Set(name, value)
-		}
-		if r.Method != http.MethodGet {
-			w.Header().Set("Allow", http.MethodGet)
-			http.Error(w, "only GET is allowed", http.StatusMethodNotAllowed)
-			return
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -157,11 +149,7 @@ func getOnly(next http.Handler) http.Handler {
 func (s *Server) serveRecording(w http.ResponseWriter, _ *http.Request) {
 	file, err := s.config.Recording()
 	if err != nil {
-		code := http.StatusInternalServerError
-		if errors.Is(err, fs.ErrNotExist) {
-			code = http.StatusNotFound
-		}
-		http.Error(w, err.Error(), code)
+		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	defer file.Close()
@@ -178,16 +166,6 @@ func (s *Server) serveCode(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(found) // an error means that the client has gone
-}
-
-// tokenBits is the size of the random token in the page's address.
-const tokenBits = 128
-
-// newToken returns a random token for one run.
-func newToken() string {
-	var random [tokenBits / 8]byte
-	_, _ = rand.Read(random[:]) // never fails, see its documentation
-	return hex.EncodeToString(random[:])
 }
 
 // withToken passes requests to next whose parameter "token" is the right one. Any page in any
