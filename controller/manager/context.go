@@ -145,16 +145,11 @@ func (c ControllerContext) Show(name string, snapshot func() any) {
 	}
 }
 
-// QueueTrace returns hooks that log and record the controller's work queue.
-func (c ControllerContext) QueueTrace(queueName string) *queue.Trace[string] {
-	return queue.JoinTraces(c.Logger.Queue(queueName, c.Name), c.Recording.Queue(queueName))
-}
-
 // WorkerConfig returns the configuration of a worker pool with the gears and hooks of this process.
 func (c ControllerContext) WorkerConfig(queueName string) controller.PoolConfig {
 	return controller.PoolConfig{
 		Name: queueName, DrainTimeout: c.DrainTimeout, NewQueue: c.Gears.NewQueue,
-		QueueTrace: c.QueueTrace(queueName), QueueMetrics: c.QueueMetrics(), Trace: c.PassTrace(),
+		QueueTrace: c.Recording.Queue(queueName), QueueMetrics: c.QueueMetrics(), Trace: c.PassTrace(),
 	}
 }
 

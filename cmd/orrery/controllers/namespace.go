@@ -68,7 +68,7 @@ func startNamespaceController(c manager.ControllerContext, options Options) (man
 		GracePeriod:  options.GracePeriod,
 		DrainTimeout: c.DrainTimeout,
 		NewQueue:     c.Gears.NewQueue,
-		QueueTrace:   c.QueueTrace("namespace"),
+		QueueTrace:   c.Recording.Queue("namespace"),
 		QueueMetrics: c.QueueMetrics(),
 		Trace:        trace,
 	})

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
-	"orrery/controller/events"
 	"orrery/controller/leaderelection"
 	"orrery/informer"
 	"orrery/informer/reflector"
@@ -61,13 +60,12 @@ func secretive() []error {
 // it must not be shown, and those that bring a hook to all of its lines.
 func arguments() []any {
 	all := []any{
-		true, false, 2 * time.Second, "blue", "gone", events.DropLimited, []byte("goroutine 1"),
+		true, false, 2 * time.Second, "blue", "gone", []byte("goroutine 1"),
 		leaderelection.Term{Identity: "a", Predecessor: "b"},
 		nsctl.Found{}, nsctl.Found{ToDelete: 1, Names: []string{canary}}, namespace("blue"), namespace("blue"),
 		[]api.NamespaceCondition{
 			{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionTrue, Reason: "R", Message: "m"},
 		},
-		&api.Event{Reason: "R", Message: canary},
 		restclient.Warning{Code: 299, Agent: canary, Text: "w"}, restclient.Warning{Text: "own"},
 		&informer.MutationError{Key: "k", Was: canary, Is: canary},
 		&informer.ProcessError{Key: "k", Err: secretive()[6]}, &reflector.StoreError{Err: secretive()[6]},
@@ -124,7 +122,7 @@ func TestNoStatementShowsASecret(t *testing.T) {
 		l := logs.New(logs.Config{Writer: &out, Format: format, Verbosity: 9})
 		for _, set := range []any{
 			l.Controller("c"), l.Election(), l.Events(), l.Informer(),
-			l.Namespaces(), l.Queue("q", "c"), l.Reflector("i"), l.Requests(),
+			l.Namespaces(), l.Reflector("i"), l.Requests(),
 		} {
 			hooks := reflect.ValueOf(set).Elem()
 			for i := range 2 * hooks.NumField() { // twice: some log more after other hooks were called

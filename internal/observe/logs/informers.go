@@ -1,15 +1,18 @@
 package logs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"time"
 
+	"orrery/controller/events"
 	"orrery/controller/leaderelection"
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -60,9 +63,6 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 				Str("resource_version", info.ResourceVersion).Dur("took_s", rounded(info.Duration)).
 				Msg("state received")
 		},
-		StreamingListAbandoned: func(err error) {
-			l.At(verbosityPasses).Str("informer", name).Err(err).Msg("no streaming list here, listing instead")
-		},
 		WatchStarted: func(opts api.ListOptions) {
 			if lasted, attempts := trouble.over(); lasted > 0 {
 				l.Info().Str("informer", name).Dur("after_s", rounded(lasted)).Int("attempts", attempts).
@@ -109,10 +109,21 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 	}
 }
 
-// Election returns hooks that log an election. Repeated failures for the same reason are logged
-// once; with -v1, each.
+// Events returns hooks that log that Events are forbidden. The metrics count those that were
+// dropped.
+func (l *Logger) Events() *events.Trace {
+	return &events.Trace{
+		Suppressed: func(ctx context.Context, namespace string, err error, pause time.Duration) {
+			origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Str("in_namespace", namespace).
+				Dur("pause_s", pause).Err(err).Msg("events are forbidden, continuing without them")
+		},
+	}
+}
+
+// Election returns hooks that log an election. Failures for the same reason are logged once a
+// minute; with -v1, each.
 func (l *Logger) Election() *leaderelection.Trace {
-	told := ""
+	failures := &recent{}
 	return &leaderelection.Trace{
 		NewLeader: func(identity string, silent time.Duration) {
 			line := l.Info().Str("leader", identity)
@@ -122,7 +133,6 @@ func (l *Logger) Election() *leaderelection.Trace {
 			line.Msg("standing by, another replica leads")
 		},
 		Acquired: func(term leaderelection.Term) {
-			told = ""
 			line := l.Info().Str("identity", term.Identity).Int("transitions", term.Transitions)
 			if term.Predecessor != "" {
 				line = line.Str("predecessor", term.Predecessor)
@@ -132,10 +142,8 @@ func (l *Logger) Election() *leaderelection.Trace {
 			}
 			line.Msg("became leader")
 		},
-		Renewed: func(time.Duration) { told = "" },
 		Failed: func(err error, leading bool) {
-			if text := fmt.Sprint(err); text != told {
-				told = text
+			if failures.due(fmt.Sprint(err)) {
 				l.Warn().Err(err).Bool("leading", leading).Msg("an attempt to get or to keep the Lease failed")
 				return
 			}

@@ -102,10 +102,6 @@ func TestWhatTheLogSays(t *testing.T) {
 			trace.Enqueued(namespace("a"), 5*time.Second)
 			trace.Enqueued(namespace("a"), 5*time.Second)
 			trace.PassStarted("a")
-			trace.Discovered("a", 30, nil)
-			trace.TypeDeleted("a", api.PodsResource, 2, nil)
-			trace.TypeDeleted("a", api.PodsResource, 0, nil)
-			trace.TypeDeleted("a", api.PodsResource, 0, refused)
 			trace.ConditionsUpdated("a", []api.NamespaceCondition{
 				{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "Some", Message: "pods"},
 				{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse},
@@ -116,7 +112,6 @@ func TestWhatTheLogSays(t *testing.T) {
 			trace.ConditionsFailed("a", api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}))
 			trace.PassDone("a", time.Second, 3, refused)
 			trace.PassDone("a", time.Second, 3, controller.ErrCutShort)
-			trace.Discovered("a", 30, errors.New("a group is down"))
 			trace.Finalized("a", refused)
 			trace.Finalized("a", nil)
 			trace.PassDone("a", time.Second, 0, nil)
@@ -150,7 +145,6 @@ func TestWhatTheLogSays(t *testing.T) {
 			trace.Mutated("pods", &informer.MutationError{Key: "a/b"})
 			list := l.Reflector("pods")
 			list.Listed(reflector.ListInfo{Items: 3})
-			list.StreamingListAbandoned(refused)
 			list.WatchStarted(api.ListOptions{ResourceVersion: "7"})
 			list.WatchEnded(reflector.WatchInfo{Err: io.EOF})
 			list.WatchEnded(reflector.WatchInfo{Err: errors.New("reset")})
@@ -189,11 +183,9 @@ func TestWhatTheLogSays(t *testing.T) {
 		}, []string{
 			"the server is older than its last known version, as after a restore from a backup; listing again",
 		}},
-		"with -v1": {1, func(l log) {
-			l.Namespaces().WouldDelete("a", api.PodsResource, nsctl.Found{}, refused)
-			l.Queue("q", "c").Retried("a", 2, time.Second)
+		"an expired position, with -v1": {1, func(l log) {
 			l.Reflector("namespaces").BackOff(time.Second, expired)
-		}, []string{"dry run: cannot see this content", "retry planned", "list-watch failed, retrying"}},
+		}, []string{"list-watch failed, retrying"}},
 		"changes of a dry run that repeats its pass": {0, func(l log) {
 			trace := deleting(l)
 			for _, pods := range []int{4, 4, 3, 3} {
@@ -438,11 +430,6 @@ func TestManyDeletionsAreNotRemembered(t *testing.T) {
 		trace.Enqueued(namespace("5000"), 0) // logged just now
 	})
 	assert.Len(t, reported, 5002)
-}
-
-// A queue without a trace does not read the clock.
-func TestQueueIsNotTracedWithoutNeed(t *testing.T) {
-	assert.Nil(t, logs.New(logs.Config{Writer: io.Discard}).Queue("q", "c"))
 }
 
 // Messages of servers and names of objects may have control characters, which must not reach a

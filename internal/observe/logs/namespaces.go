@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -12,7 +11,6 @@ import (
 
 	"orrery/controller/leaderelection"
 	"orrery/nsctl"
-	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -29,12 +27,10 @@ func (l *Logger) Namespaces() *nsctl.Trace {
 		fields: func(line *zerolog.Event, key string) *zerolog.Event { return line.Str("namespace", key) },
 	}}
 	return &nsctl.Trace{
-		Enqueued: log.enqueued, PassContext: log.begun, PassStarted: log.started, Discovered: log.discovered,
-		EmptinessChecked: log.emptinessChecked, TypeDeleted: log.typeDeleted, Deleted: log.deleted,
-		WouldDelete: log.wouldDelete, NoToken: log.noToken, Conflict: log.conflict,
-		ConditionsUpdated: log.conditionsUpdated, ConditionsKept: log.conditionsKept,
-		ConditionsFailed: log.conditionsFailed, Finalized: log.finalized, PassStuck: log.passStuck,
-		PassPanicked: log.panicked, PassDone: log.passDone,
+		Enqueued: log.enqueued, PassContext: log.begun, PassStarted: log.started, Deleted: log.deleted,
+		WouldDelete: log.wouldDelete, Conflict: log.conflict, ConditionsUpdated: log.conditionsUpdated,
+		ConditionsKept: log.conditionsKept, ConditionsFailed: log.conditionsFailed, Finalized: log.finalized,
+		PassStuck: log.passStuck, PassPanicked: log.panicked, PassDone: log.passDone,
 	}
 }
 
@@ -43,32 +39,6 @@ func (l *namespaceLog) enqueued(namespace *api.Namespace, after time.Duration) {
 		began := nsctl.DeletionBegan(namespace, time.Now())
 		l.stories.of(namespace.Name, func(s *story) { s.began = began })
 		l.Info().Str("namespace", namespace.Name).Dur("first_look_in_s", after).Msg("namespace is being deleted")
-		return
-	}
-	l.At(verbosityPasses).Str("namespace", namespace.Name).Dur("next_look_in_s", after).Msg("namespace has changed")
-}
-
-func (l *namespaceLog) discovered(namespace string, types int, err error) {
-	if err != nil {
-		// The end of the pass is logged without -v.
-		l.pass(namespace).Int("types", types).Err(err).
-			Msg("discovery is incomplete, the namespace cannot be finalized yet")
-		return
-	}
-	l.pass(namespace).Int("types", types).Msg("resource types discovered")
-}
-
-func (l *namespaceLog) emptinessChecked(ctx context.Context, types, seen int, took time.Duration) {
-	origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Int("types", types).Int("seen", seen).Dur("took_s",
-		rounded(took)).Msg("checked which types have content in any terminating namespace")
-}
-
-func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionResource, remaining int, err error) {
-	switch {
-	case err != nil:
-		l.pass(namespace).Str("resource", resource.TypeName()).Err(err).Msg("deleting content failed")
-	case remaining > 0:
-		l.pass(namespace).Str("resource", resource.TypeName()).Int("remaining", remaining).Msg("content remains")
 	}
 }
 
@@ -77,11 +47,8 @@ func (l *namespaceLog) deleted(namespace string, objects int) {
 }
 
 func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionResource, found nsctl.Found, err error) {
-	switch {
-	case err != nil:
-		// The end of the pass is logged without -v.
-		l.pass(namespace).Str("resource", resource.TypeName()).Err(err).Msg("dry run: cannot see this content")
-	case found.Total() > 0 && l.hasChanged(namespace, resource, found):
+	// The end of the pass has the errors.
+	if err == nil && found.Total() > 0 && l.hasChanged(namespace, resource, found) {
 		l.line(l.Info(), namespace).Str("resource", resource.TypeName()).Int("items", found.ToDelete).
 			Int("behind_pods", found.BehindPods).Int("held", found.Held).Int("ending", found.Ending).
 			Msg("dry run: would delete")
@@ -100,11 +67,6 @@ func (l *namespaceLog) hasChanged(namespace string, resource api.GroupVersionRes
 		s.found[resource] = found
 	})
 	return changed
-}
-
-func (l *namespaceLog) noToken(namespace string, finalizers []string) {
-	l.pass(namespace).Strs("finalizers", finalizers).
-		Msg("nothing to do, the namespace does not have this controller's finalizer")
 }
 
 func (l *namespaceLog) conflict(namespace string, err error) {
@@ -151,19 +113,18 @@ func (l *namespaceLog) conditionsFailed(namespace string, err error) {
 	l.news(zerolog.WarnLevel, namespace, "report: "+fmt.Sprint(err)).Err(err).Msg("cannot report conditions")
 }
 
+// finalized logs a success. The end of the pass is logged after a failure.
 func (l *namespaceLog) finalized(namespace string, err error) {
-	switch {
-	case err == nil:
-		line := l.line(l.Info(), namespace)
-		l.stories.of(namespace, func(s *story) {
-			if !s.began.IsZero() {
-				line = line.Dur("after_s", rounded(time.Since(s.began))).Int("objects", s.objects)
-			}
-		})
-		line.Msg("namespace finalized")
-	case !api.IsNotFound(err):
-		l.pass(namespace).Err(err).Msg("finalizing failed")
+	if err != nil {
+		return
 	}
+	line := l.line(l.Info(), namespace)
+	l.stories.of(namespace, func(s *story) {
+		if !s.began.IsZero() {
+			line = line.Dur("after_s", rounded(time.Since(s.began))).Int("objects", s.objects)
+		}
+	})
+	line.Msg("namespace finalized")
 }
 
 // passStuck runs on a goroutine of its own, while the pass is in progress.

@@ -12,7 +12,7 @@ const throttleNotice = time.Second
 
 // Requests returns hooks that log requests to the API server.
 func (l *Logger) Requests() *restclient.Trace {
-	slow := &slowStart{Logger: l, waiting: map[request]*slowRequest{}}
+	slow := &slowStart{Logger: l, waiting: map[uint64]*slowRequest{}}
 	return &restclient.Trace{
 		RequestStart: slow.started,
 		Finished:     func(info restclient.RequestInfo, _ restclient.RequestResult) { slow.ended(info) },
@@ -30,8 +30,7 @@ func (l *Logger) Requests() *restclient.Trace {
 		Retry: func(info restclient.RequestInfo, wait time.Duration, err error) {
 			slow.failed(info, err)
 			origin(info.Origin, l.At(verbosityPasses)).Str("method", info.Method).Str("path", info.Path).
-				Int("attempt", info.Attempt).
-				Dur("wait_s", rounded(wait)).Err(err).Msg("request failed, retrying")
+				Int("attempt", info.Attempt).Dur("wait_s", rounded(wait)).Err(err).Msg("request failed, retrying")
 		},
 		Throttled: func(info restclient.RequestInfo, wait time.Duration) {
 			if wait >= throttleNotice {
@@ -64,19 +63,16 @@ const slowNotice = 3 * time.Second
 type slowStart struct {
 	*Logger
 
-	mu      sync.Mutex // guards the fields below
-	waiting map[request]*slowRequest
+	mu      sync.Mutex              // guards the fields below
+	waiting map[uint64]*slowRequest // by the request's ID
 }
-
-// request is how a request is recognised at the start, when no two are alike.
-type request struct{ method, path string }
 
 // slowRequest is a request that has not ended.
 type slowRequest struct {
-	timer    *time.Timer
-	since    time.Time
-	attempts int
-	err      error // of the last attempt
+	restclient.RequestInfo // of the last attempt
+	timer                  *time.Timer
+	since                  time.Time
+	err                    error // of the last attempt
 }
 
 func (s *slowStart) started(info restclient.RequestInfo) {
@@ -85,21 +81,19 @@ func (s *slowStart) started(info restclient.RequestInfo) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := request{info.Method, info.Path}
-	if w := s.waiting[key]; w != nil {
-		w.attempts = info.Attempt
+	if w := s.waiting[info.ID]; w != nil {
+		w.RequestInfo = info
 		return
 	}
-	s.waiting[key] = &slowRequest{
-		timer: time.AfterFunc(slowNotice, func() { s.warn(key) }),
-		since: time.Now(), attempts: info.Attempt,
+	s.waiting[info.ID] = &slowRequest{
+		RequestInfo: info, since: time.Now(), timer: time.AfterFunc(slowNotice, func() { s.warn(info.ID) }),
 	}
 }
 
 func (s *slowStart) failed(info restclient.RequestInfo, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w := s.waiting[request{info.Method, info.Path}]; w != nil {
+	if w := s.waiting[info.ID]; w != nil {
 		w.err = err
 	}
 }
@@ -107,24 +101,22 @@ func (s *slowStart) failed(info restclient.RequestInfo, err error) {
 func (s *slowStart) ended(info restclient.RequestInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := request{info.Method, info.Path}
-	if w := s.waiting[key]; w != nil {
+	if w := s.waiting[info.ID]; w != nil {
 		w.timer.Stop()
-		delete(s.waiting, key)
+		delete(s.waiting, info.ID)
 	}
 }
 
 // warn logs a request that is waited for, and again each time that the wait has doubled.
-func (s *slowStart) warn(key request) {
+func (s *slowStart) warn(id uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.waiting[key]
+	w := s.waiting[id]
 	if w == nil || s.filled.Load() {
 		return
 	}
 	waited := time.Since(w.since)
 	w.timer.Reset(waited)
-	s.Warn().Str("method", key.method).Str("path", key.path).Dur("waited_s", rounded(waited)).
-		Int("attempts", w.attempts).
+	s.Warn().Str("method", w.Method).Str("path", w.Path).Dur("waited_s", rounded(waited)).Int("attempts", w.Attempt).
 		AnErr("error", w.err).Msg("still waiting for an answer of the API server")
 }

@@ -7,46 +7,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/rs/zerolog"
 
-	"orrery/controller/events"
-	"orrery/queue"
 	"orrery/restclient"
-	"orrery/restclient/api"
 )
-
-// Queue returns hooks that log the retries of a controller's work queue, with the id of the pass.
-func (l *Logger) Queue(name, controller string) *queue.Trace[string] {
-	if l.verbosity < verbosityPasses {
-		return nil // a queue without a trace does not read the clock
-	}
-	return &queue.Trace[string]{
-		Retried: func(key string, requeues int, wait time.Duration) {
-			l.passes.of(controller, key, l.At(verbosityPasses)).Str("queue", name).Str("key", key).
-				Int("failures", requeues).Dur("wait_s", rounded(wait)).Msg("retry planned")
-		},
-	}
-}
-
-// Events returns hooks that log which Events were not recorded.
-func (l *Logger) Events() *events.Trace {
-	return &events.Trace{
-		Dropped: func(ctx context.Context, event *api.Event, why events.Drop, err error) {
-			if why == events.DropForbidden {
-				return // logged once, by Suppressed
-			}
-			origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Str("kind", event.InvolvedObject.Kind).
-				Str("name", event.InvolvedObject.Name).Str("reason", event.Reason).Str("why", string(why)).
-				AnErr("error", err).Msg("event dropped")
-		},
-		Suppressed: func(ctx context.Context, namespace string, err error, pause time.Duration) {
-			origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Str("in_namespace", namespace).
-				Dur("pause_s", pause).Err(err).Msg("events are forbidden, continuing without them")
-		},
-	}
-}
 
 // reconcileID is the field with the pass that a line belongs to.
 const reconcileID = "reconcile_id"
