@@ -143,6 +143,5 @@ func (p *process) electionTrace(recorder events.EventRecorder) *leaderelection.T
 		},
 		Lost:     func(error) { p.observer.metrics.Leading(name, false) },
 		Released: func(error) { p.observer.metrics.Leading(name, false) },
-		SlowPath: func() { p.observer.metrics.SlowPath(name) },
 	}
 }

@@ -46,7 +46,7 @@ func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logge
 	server, err := debugserver.Start(debugserver.Config{
 		Address:   net.JoinHostPort(options.address, strconv.Itoa(options.port)),
 		Title:     fmt.Sprintf("orrery %s, --gears %s", program.Version, chosen),
-		Metrics:   o.metrics.WriteText,
+		Metrics:   o.metrics,
 		Profiling: options.profiling,
 	})
 	if err != nil && options.explicit() {

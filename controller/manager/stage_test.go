@@ -3,6 +3,7 @@ package manager_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
@@ -194,9 +196,10 @@ func (s *stage) events() (all []string) {
 // metric returns the lines of the metrics that begin like this.
 func (s *stage) metric(prefix string) (lines []string) {
 	s.t.Helper()
-	var text strings.Builder
-	require.NoError(s.t, s.metrics.WriteText(&text))
-	for line := range strings.Lines(text.String()) {
+	answer := httptest.NewRecorder()
+	request := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+	promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{}).ServeHTTP(answer, request)
+	for line := range strings.Lines(answer.Body.String()) {
 		if strings.HasPrefix(line, prefix) {
 			lines = append(lines, strings.TrimSpace(line))
 		}

@@ -37,7 +37,6 @@ var directDependencies = map[string]string{
 		"(protowire alone)",
 	"github.com/prometheus/client_golang": "metrics",
 	"github.com/prometheus/client_model":  "metrics: the values that client_golang gathers",
-	"github.com/prometheus/common":        "metrics: Prometheus' text format",
 
 	"github.com/anishathalye/porcupine": "tests: is the queue linearizable?",
 	"github.com/chromedp/cdproto":       "tests: the types of Chromium's events",
@@ -55,6 +54,7 @@ var carriedAlong = map[string]string{
 	"github.com/mattn/go-colorable": "zerolog: colours on Windows",
 	"github.com/mattn/go-isatty":    "zerolog: is it a terminal?",
 	"github.com/munnerz/goautoneg":  "prometheus/common: the format that a client accepts",
+	"github.com/prometheus/common":  "client_golang: Prometheus' text format",
 	"github.com/prometheus/procfs":  "client_golang: figures of the process",
 	"go.yaml.in/yaml/v2":            "prometheus/common: label values in configuration files",
 	"golang.org/x/sys":              "golang.org/x/term, go-isatty: system calls",

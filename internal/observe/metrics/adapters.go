@@ -63,12 +63,8 @@ func (q queues) NewRetriesMetric(name string) queue.CounterMetric {
 
 // Leading sets whether this process leads the election of that name.
 func (m *Metrics) Leading(name string, yes bool) {
-	m.counter(leaderSlowPath, name) // 0 from the start
 	m.gauge(leaderStatus, name).Set(boolean(yes))
 }
-
-// SlowPath counts a renewal of the Lease that had to read it first.
-func (m *Metrics) SlowPath(name string) { m.counter(leaderSlowPath, name).Inc() }
 
 // Reflector returns hooks that count the failures of an informer's list-watch by their cause;
 // snapshots have no causes.

@@ -97,12 +97,11 @@ var (
 var (
 	leaderStatus = gauge("leader_election_master_status",
 		"1 if this process works, 0 if it stands by; the name is that of the Lease.", "name")
-	leaderSlowPath     = counter("leader_election_slowpath_total", "Renewals that had to read the Lease first.", "name")
 	controllersRunning = gauge("running_managed_controllers",
 		"1 if the controller works in this process, 0 if it stands by or waits for its resource.", "name", "manager")
 )
 
-// Informers, as component-base registers them (KEP-4346).
+// Informers. component-base registers the first two as well (KEP-4346).
 var (
 	informerLabels = []string{"name", "group", "version", "resource"}
 	informerQueued = gauge("informer_queued_items",
@@ -110,12 +109,7 @@ var (
 	informerProcessing = histogram("informer_processing_latency_seconds",
 		"Seconds from the DeltaFIFO until the changes of a key were in the store and with the listeners.",
 		[]float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}, informerLabels...)
-	informerVersion = gauge("informer_store_resource_version",
-		"The last 15 digits of the store's resourceVersion.", informerLabels...)
-)
 
-// This project's own metrics of informers.
-var (
 	informerObjects = gauge("orrery_informer_objects", "Objects in the informer's store.", "informer")
 	informerSynced  = gauge("orrery_informer_synced",
 		"1 if the informer's store has received the complete initial list, else 0.", "informer")

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"maps"
-	"strconv"
 	"sync"
 	"time"
 
@@ -55,9 +54,6 @@ func (w *watchedInformer) read(put putFunc) {
 	defer w.mu.Unlock()
 	s := w.snapshot()
 	put(informerQueued, float64(s.Queued), w.id.labels()...)
-	if version, ok := shortVersion(s.Reflector.ResourceVersion); ok {
-		put(informerVersion, version, w.id.labels()...)
-	}
 	put(informerObjects, float64(s.Objects), s.Name)
 	put(informerSynced, boolean(s.HasSynced), s.Name)
 	put(informerErrors, float64(s.ProcessErrors), s.Name)
@@ -78,9 +74,9 @@ func (w *watchedInformer) read(put putFunc) {
 		put(listenerPanics, float64(h.Panics), s.Name, h.Handler)
 		stalled[h.Handler] = max(stalled[h.Handler], w.stalled(h, now).Seconds())
 	}
-	for name := range peak {
+	for name, seconds := range stalled {
+		put(listenerStalled, seconds, s.Name, name)
 		put(listenerPeak, peak[name], s.Name, name)
-		put(listenerStalled, stalled[name], s.Name, name)
 	}
 	maps.DeleteFunc(w.stalls, func(id uint64, _ stall) bool { return !there[id] }) // those that were removed
 }
@@ -98,14 +94,6 @@ func (w *watchedInformer) stalled(h informer.HandlerSnapshot, now time.Time) tim
 		return 0
 	}
 	return now.Sub(last.since)
-}
-
-// shortVersion returns the last 15 digits of a resourceVersion, as Kubernetes' metric does, because
-// a float64 holds them exactly. ok is false if it is not a number.
-func shortVersion(version string) (float64, bool) {
-	const digits = 15
-	number, err := strconv.ParseUint(version[max(0, len(version)-digits):], 10, 64)
-	return float64(number), err == nil
 }
 
 func boolean(value bool) float64 {

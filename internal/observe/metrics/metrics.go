@@ -1,13 +1,11 @@
 package metrics
 
 import (
-	"bufio"
-	"io"
 	"runtime"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/common/expfmt"
+	dto "github.com/prometheus/client_model/go"
 
 	"orrery/controller/events"
 	"orrery/nsctl"
@@ -64,8 +62,9 @@ func (m *Metrics) read(source func(putFunc)) {
 	m.sources = append(m.sources, source)
 }
 
-// readAll calls every source once and returns what it has put.
-func (m *Metrics) readAll() *values {
+// Gather implements prometheus.Gatherer: it returns all metrics, with those that the library has of
+// the process and of the Go runtime. An error means that a metric has both a hook and a source.
+func (m *Metrics) Gather() ([]*dto.MetricFamily, error) {
 	m.mu.Lock()
 	sources := m.sources
 	m.mu.Unlock()
@@ -73,27 +72,7 @@ func (m *Metrics) readAll() *values {
 	for _, source := range sources {
 		source(scraped.add)
 	}
-	return scraped
-}
-
-// ContentType is the content type of [Metrics.WriteText].
-const ContentType = "text/plain; version=0.0.4; charset=utf-8"
-
-// WriteText writes all metrics in Prometheus' text format, with those that the library has of the
-// process and of the Go runtime. It returns the writer's error.
-func (m *Metrics) WriteText(w io.Writer) error {
-	scraped := m.readAll()
-	families, err := prometheus.Gatherers{m.registry, scraped.registry, prometheus.DefaultGatherer}.Gather()
-	if err != nil {
-		return err // a metric has both a hook and a source
-	}
-	out := bufio.NewWriter(w)
-	for _, family := range families {
-		if _, err := expfmt.MetricFamilyToText(out, family); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
+	return prometheus.Gatherers{m.registry, scraped.registry, prometheus.DefaultGatherer}.Gather()
 }
 
 // BeforeGather calls update before the metrics are read, on the goroutine that reads them. It is

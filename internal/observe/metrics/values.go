@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,20 +23,20 @@ func newValues() *values {
 func (v *values) counter(d *Definition, labels ...string) prometheus.Counter {
 	return family(v, d, func() *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help}, d.Labels)
-	}).WithLabelValues(readable(labels)...)
+	}).WithLabelValues(labels...)
 }
 
 func (v *values) gauge(d *Definition, labels ...string) prometheus.Gauge {
 	return family(v, d, func() *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: d.Name, Help: d.Help}, d.Labels)
-	}).WithLabelValues(readable(labels)...)
+	}).WithLabelValues(labels...)
 }
 
 func (v *values) histogram(d *Definition, labels ...string) prometheus.Observer {
 	return family(v, d, func() *prometheus.HistogramVec {
 		options := prometheus.HistogramOpts{Name: d.Name, Help: d.Help, Buckets: d.Buckets}
 		return prometheus.NewHistogramVec(options, d.Labels)
-	}).WithLabelValues(readable(labels)...)
+	}).WithLabelValues(labels...)
 }
 
 // add adds to the value of a counter or a gauge.
@@ -60,14 +58,4 @@ func family[F prometheus.Collector](v *values, d *Definition, make func() F) F {
 	v.registry.MustRegister(made)
 	v.families[d] = made
 	return made
-}
-
-// readable returns labels without invalid UTF-8, on which the library panics. The name of a Lease
-// and the host of a server come from the user.
-func readable(labels []string) []string {
-	labels = slices.Clone(labels)
-	for i, label := range labels {
-		labels[i] = strings.ToValidUTF8(label, "\uFFFD")
-	}
-	return labels
 }

@@ -7,10 +7,6 @@ import (
 	"sync"
 )
 
-// checks is a health endpoint, under one or several names. Its answers have the form of
-// kube-apiserver's, except that they give the reason of a failure.
-type checks struct{ named[func() error] }
-
 // named is a list of parts of the process, in the order in which they were added. Its methods may
 // be called from any goroutine.
 type named[T any] struct {
@@ -35,6 +31,10 @@ func (n *named[T]) all() []entry[T] {
 	return n.list
 }
 
+// checks is a health endpoint, under one or several names. Its answers have the form of
+// kube-apiserver's, except that they give the reason of a failure.
+type checks struct{ named[func() error] }
+
 // newChecks returns an endpoint with the check "ping", which always passes.
 func newChecks() *checks {
 	c := &checks{}
@@ -45,34 +45,30 @@ func newChecks() *checks {
 // ServeHTTP answers /NAME with all checks, and /NAME/CHECK with one.
 func (c *checks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, one, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	var report strings.Builder
-	failed := false
+	report, failed := "", false
 	for _, check := range c.all() {
 		if one != "" && check.name != one {
 			continue
 		}
 		err := check.call()
 		switch {
-		case one != "" && err != nil:
+		case err != nil && one != "":
 			sendText(w, http.StatusInternalServerError, fmt.Sprintf("internal server error: %v\n", err))
 			return
-		case one != "":
-			sendText(w, http.StatusOK, "ok")
-			return
 		case err != nil:
+			report += fmt.Sprintf("[-]%s failed: %v\n", check.name, err)
 			failed = true
-			fmt.Fprintf(&report, "[-]%s failed: %v\n", check.name, err)
 		default:
-			fmt.Fprintf(&report, "[+]%s ok\n", check.name)
+			report += fmt.Sprintf("[+]%s ok\n", check.name)
 		}
 	}
 	switch {
-	case one != "":
-		sendText(w, http.StatusNotFound, fmt.Sprintf("%s has no check of that name\n", name))
+	case report == "":
+		sendText(w, http.StatusNotFound, name+" has no check of that name\n")
 	case failed:
-		sendText(w, http.StatusInternalServerError, report.String()+name+" check failed\n")
-	case r.URL.Query().Has("verbose"):
-		sendText(w, http.StatusOK, report.String()+name+" check passed\n")
+		sendText(w, http.StatusInternalServerError, report+name+" check failed\n")
+	case one == "" && r.URL.Query().Has("verbose"):
+		sendText(w, http.StatusOK, report+name+" check passed\n")
 	default:
 		sendText(w, http.StatusOK, "ok")
 	}

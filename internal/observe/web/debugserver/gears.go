@@ -8,36 +8,40 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 )
 
 // gears holds the parts of the process that /debug/orrery shows, in the order in which they were
 // added.
-type gears struct{ named[func() any] }
+type gears struct {
+	named[func() any]
+	showing sync.Mutex // held for one answer at a time, because each takes memory
+}
 
 func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
+	chosen := query.Get("gear") // "": all
+	g.showing.Lock()
+	defer g.showing.Unlock()
 	shown := map[string]any{}
 	var names []string
 	for _, gear := range g.all() {
 		names = append(names, gear.name)
-		if query.Has("gear") && query.Get("gear") != gear.name && !strings.HasPrefix(gear.name, query.Get("gear")+"/") {
+		if chosen != "" && chosen != gear.name && !strings.HasPrefix(gear.name, chosen+"/") {
 			continue
 		}
-		group, name, isNested := strings.Cut(gear.name, "/")
-		into := shown
-		if isNested {
-			into, _ = shown[group].(map[string]any)
-			if into == nil {
-				into = map[string]any{}
-				shown[group] = into
+		into, name := shown, gear.name
+		if group, nested, ok := strings.Cut(gear.name, "/"); ok {
+			if shown[group] == nil {
+				shown[group] = map[string]any{}
 			}
-			group = name
+			into, name = shown[group].(map[string]any), nested
 		}
-		into[group] = plain(reflect.ValueOf(gear.call()))
+		into[name] = plain(reflect.ValueOf(gear.call()))
 	}
-	if query.Has("gear") && len(shown) == 0 {
+	if chosen != "" && len(shown) == 0 {
 		sendText(w, http.StatusNotFound, "there is no gear of that name; there is: "+strings.Join(names, ", ")+"\n")
 		return
 	}
@@ -84,8 +88,6 @@ func plain(v reflect.Value) any {
 			list[i] = plain(v.Index(i))
 		}
 		return list
-	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
-		return nil
 	default:
 		return v.Interface()
 	}

@@ -17,7 +17,7 @@
 // # Guarantees
 //
 // The server is read-only: it refuses other methods than GET and HEAD, except for the symbol table
-// of pprof. It limits concurrent answers of costly pages.
+// of pprof. It limits concurrent answers of /metrics, and shows the gears to one client at a time.
 //
 // It refuses requests that name another host than the loopback address or Config.Address, or that
 // come from another page, see package hostcheck. There is no login and no encryption, so the
@@ -54,6 +54,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"orrery/internal/app/hostcheck"
 )
 
@@ -63,9 +66,8 @@ type Config struct {
 	Address string
 	// Title is the first line of the index. Default: none.
 	Title string
-	// Metrics writes the answer of /metrics, in Prometheus' text format. It returns the writer's
-	// error. Default: there is no /metrics.
-	Metrics func(io.Writer) error
+	// Metrics has what /metrics shows. Default: there is no /metrics.
+	Metrics prometheus.Gatherer
 	// Profiling adds /debug/pprof.
 	Profiling bool
 }
@@ -91,7 +93,7 @@ const (
 	writeTimeout   = 30 * time.Second
 	idleTimeout    = time.Minute
 	maxHeaderBytes = 16 << 10
-	atATime        = 4 // concurrent answers of each costly page
+	atATime        = 4 // concurrent answers of /metrics
 	stopTimeout    = time.Second
 )
 
@@ -152,25 +154,31 @@ func (s *Server) Show(name string, snapshot func() any) { s.gears.add(name, snap
 func (s *Server) handler(config Config) http.Handler {
 	mux := http.NewServeMux()
 	add := func(path, about string, handler http.Handler) {
-		mux.Handle(path, handler)
+		mux.Handle("GET "+path, handler)
 		s.pages = append(s.pages, page{path: path, about: about})
 	}
 	if config.Metrics != nil {
-		add("/metrics", "metrics, for Prometheus", limited(metricsHandler(config.Metrics)))
+		// Scrapers are near, and each answer holds a copy of all metrics.
+		add("/metrics", "metrics, for Prometheus", promhttp.HandlerFor(config.Metrics,
+			promhttp.HandlerOpts{DisableCompression: true, MaxRequestsInFlight: atATime}))
 	}
 	add("/livez", "does the process work? (?verbose)", s.live)
 	add("/readyz", "does it know the cluster? (?verbose)", s.ready)
 	add("/healthz", "the same as /livez", s.live)
-	mux.Handle("/livez/", s.live)
-	mux.Handle("/readyz/", s.ready)
-	mux.Handle("/healthz/", s.live)
-	add("/debug/orrery", "what every gear is doing, as JSON (?gear=NAME, ?pretty)", limited(s.gears))
-	if config.Profiling {
-		profiling(mux)
-		s.pages = append(s.pages, page{path: "/debug/pprof/", about: "profiles, for go tool pprof"})
+	mux.Handle("GET /livez/", s.live)
+	mux.Handle("GET /readyz/", s.ready)
+	mux.Handle("GET /healthz/", s.live)
+	add("/debug/orrery", "what every gear is doing, as JSON (?gear=NAME, ?pretty)", s.gears)
+	if config.Profiling { // with this mux, not with the default one
+		add("/debug/pprof/", "profiles, for go tool pprof", http.HandlerFunc(pprof.Index))
+		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol) // go tool pprof sends a POST
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
-	mux.HandleFunc("/{$}", s.index)
-	return hostcheck.Guard(readOnly(mux), config.Address)
+	mux.HandleFunc("GET /{$}", s.index)
+	return hostcheck.Guard(restricted(mux), config.Address)
 }
 
 // index lists every page, and then every gear.
@@ -188,54 +196,16 @@ func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
 	sendText(w, http.StatusOK, text.String())
 }
 
-// readOnly refuses every method but GET and HEAD, and sets headers that restrict browsers.
-func readOnly(next http.Handler) http.Handler {
+// restricted sets the time limit of an answer, and headers that restrict browsers.
+func restricted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		asks := r.Method == http.MethodGet || r.Method == http.MethodHead
-		if !asks && !strings.HasPrefix(r.URL.Path, "/debug/pprof/symbol") { // go tool pprof posts to it
-			w.Header().Set("Allow", "GET, HEAD")
-			sendText(w, http.StatusMethodNotAllowed, "only GET and HEAD are allowed\n")
-			return
-		}
 		if !strings.HasPrefix(r.URL.Path, "/debug/pprof/") { // a profile takes as long as requested
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// limited bounds the number of concurrent answers, each of which holds a copy of what it shows.
-func limited(next http.Handler) http.Handler {
-	slots := make(chan struct{}, atATime)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-			next.ServeHTTP(w, r)
-		default:
-			w.Header().Set("Retry-After", "1")
-			sendText(w, http.StatusServiceUnavailable, "too many requests for this page at the same time\n")
-		}
-	})
-}
-
-// metricsHandler serves metrics uncompressed, since scrapers are near.
-func metricsHandler(write func(io.Writer) error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		_ = write(w) // an error means that the client has gone
-	})
-}
-
-// profiling registers the handlers of net/http/pprof with this mux, not with the default one.
-func profiling(mux *http.ServeMux) {
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 }
 
 func sendText(w http.ResponseWriter, code int, text string) {
