@@ -30,30 +30,25 @@ import (
 // canary is a secret. It must not appear in any line.
 const canary = "canary-0123456789-abcdef"
 
-// secretive are errors of other packages that quote their input, in each way in which secrets are
+// quoting is an error of another package that quotes its input, in each way in which secrets are
 // quoted.
+var quoting = errors.New(strings.Join([]string{
+	"header Authorization: Bearer " + canary + " is malformed", "Proxy-Authorization: basic " + canary,
+	`parse "https://joe:` + canary + `@server:6443": invalid port`, "GET https://" + canary + "@server/api failed",
+	"https://server/cb?access_token=" + canary + "&x=1", "password=" + canary, `{"error":"secret=` + canary + `"}`,
+}, "\n"))
+
+// secretive are errors with a secret, and those that bring a hook to all of its lines.
 func secretive() []error {
-	texts := []string{
-		"header Authorization: Bearer " + canary + " is malformed",
-		"Proxy-Authorization: basic " + canary,
-		`parse "https://joe:` + canary + `@server:6443": invalid port`,
-		"GET https://" + canary + "@server/api failed",
-		"https://server/cb?access_token=" + canary + "&x=1",
-		"password=" + canary,
-		`{"error":"secret=` + canary + `"}`,
-	}
-	all := []error{nil, io.EOF, controller.ErrCutShort, &nsctl.ResourcesRemainingError{Estimate: 15},
+	return []error{nil, io.EOF, controller.ErrCutShort, &nsctl.ResourcesRemainingError{Estimate: 15},
 		api.NewStatusError(api.Status{Code: 409, Reason: api.ReasonConflict}),
 		api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}),
 		api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired}),
 		api.NewStatusError(api.Status{Code: 504, Reason: api.ReasonTimeout,
-			Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}})}
-	for _, text := range texts {
-		err := errors.New(text)
-		all = append(all, err, fmt.Errorf("wrapped: %w", err), &reflector.StoreError{Err: err},
-			&restclient.TransportError{Verb: "GET", URL: "https://server", Err: err})
+			Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}}),
+		quoting, fmt.Errorf("wrapped: %w", quoting), &reflector.StoreError{Err: quoting},
+		&restclient.TransportError{Verb: "GET", URL: "https://server", Err: quoting},
 	}
-	return all
 }
 
 // arguments are values for the parameters of hooks that may hold a secret, each with one wherever
@@ -68,8 +63,8 @@ func arguments() []any {
 		},
 		restclient.Warning{Code: 299, Agent: canary, Text: "w"}, restclient.Warning{Text: "own"},
 		&informer.MutationError{Key: "k", Was: canary, Is: canary},
-		&informer.ProcessError{Key: "k", Err: secretive()[6]}, &reflector.StoreError{Err: secretive()[6]},
-		&wait.Panic{Value: secretive()[6], Stack: []byte("goroutine 1")},
+		&informer.ProcessError{Key: "k", Err: quoting}, &reflector.StoreError{Err: quoting},
+		&wait.Panic{Value: quoting, Stack: []byte("goroutine 1")},
 	}
 	for _, err := range secretive() {
 		all = append(all, restclient.RequestResult{Err: err}, reflector.WatchInfo{Err: err})

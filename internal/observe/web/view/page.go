@@ -132,7 +132,9 @@ func WriteHTML(w io.Writer, recording []byte, code map[string]Place) error {
 		_ = zip.Close()
 	}
 	_ = encoder.Close()
-	page.WriteString(`</script><script type="application/json" id="code">` + string(encoded(code)) + "</script>" + after)
+	page.WriteString(`</script><script type="application/json" id="code">`)
+	page.Write(encoded(code))
+	page.WriteString("</script>" + after)
 	_, err := page.WriteTo(w)
 	return err
 }
