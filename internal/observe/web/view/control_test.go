@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -22,13 +21,9 @@ import (
 
 // heard is a Control that counts how often the gates were opened.
 type heard struct {
+	Control
 	released atomic.Int32
-	changed  chan struct{}
 }
-
-func (h *heard) Do(Command) error { return nil }
-
-func (h *heard) State() (ControlState, <-chan struct{}) { return ControlState{}, h.changed }
 
 func (h *heard) Release() { h.released.Add(1) }
 
@@ -67,31 +62,6 @@ func TestGatesOpenWithoutAPage(t *testing.T) {
 		after(2*absence, 2)
 		newHub(nil, &control).stop()
 		after(0, 3)
-	})
-}
-
-// The error of a command is in one message.
-func TestAnErrorIsToldOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		changed := make(chan struct{})
-		c := &controls{control: &heard{changed: changed}}
-		var told []string
-		send := func(text []byte) error {
-			var message struct{ Control struct{ Error string } }
-			require.NoError(t, json.Unmarshal(text, &message))
-			told = append(told, message.Control.Error)
-			return nil
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		errs := make(chan error, 1)
-		go c.tell(ctx, errs, send)
-		errs <- errors.New("there is no such gate")
-		synctest.Wait()
-		close(changed)
-		time.Sleep(pause + pause/2)
-		cancel()
-		synctest.Wait()
-		assert.Equal(t, []string{"", "there is no such gate", ""}, told)
 	})
 }
 

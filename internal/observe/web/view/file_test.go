@@ -3,8 +3,6 @@ package view_test
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +15,6 @@ import (
 	"orrery"
 	"orrery/internal/observe/trace/tracetest"
 	"orrery/internal/observe/web/view"
-	"orrery/internal/observe/web/view/viewtest"
 )
 
 // One file has the page, the recording and the functions of its gears, and makes no request. A
@@ -52,33 +49,8 @@ func TestPageInOneFile(t *testing.T) {
 	b.Sound()
 }
 
-// drop drops a file on the page, after the last notice is closed.
-func (b *tab) drop(content string) {
-	b.T.Helper()
-	text, err := json.Marshal(content)
-	require.NoError(b.T, err)
-	value[bool](b, fmt.Sprintf(`(() => {
-		const files = new DataTransfer();
-		files.items.add(new File([%s], "x"));
-		document.querySelector(".notice")?.querySelector("button").click();
-		return dispatchEvent(new DragEvent("drop", { dataTransfer: files }));
-	})()`, text))
-}
-
 // head is what the first line of the page says.
 func (b *tab) head() string { return value[string](b, `document.querySelector(".head").innerText`) }
-
-// A recording is read up to its first broken line; the page says where.
-func TestPageShowsABrokenRecordingUpToThere(t *testing.T) {
-	lines := bytes.Split(machine(t), []byte("\n"))
-	lines[101] = []byte(`{"s":100,"e":"queue.ad`)
-	b := openTab(t, 1280, 720)
-	b.show(replayed(t, bytes.Join(lines, []byte("\n")), view.Code{}) + "&lang=en")
-	assert.Contains(t, b.text("time"), "event 99 of 99")
-	assert.Contains(t, b.head(), "line 102 is broken, the recording ends there")
-	assert.Empty(t, value[[]string](b, viewtest.Outside))
-	b.Sound()
-}
 
 // When the process has gone without a word, the page keeps its last state and offers to save it.
 func TestPageSurvivesItsProcess(t *testing.T) {

@@ -142,7 +142,8 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 }
 
 // The strip of time has the passes and the depth of the queue that is shown. A state behind skipped
-// events ends the passes whose ends were skipped, and begins those whose beginnings were.
+// events ends the passes whose ends were skipped, and begins those whose beginnings were. The page
+// shows a broken recording up to its first broken line.
 func TestPageDrawsThePassesOfAQueue(t *testing.T) {
 	text := recording(t,
 		trace.Event{Name: "queue.added", In: "one", Key: "a"}, trace.Event{Name: "queue.added", In: "one", Key: "b"},
@@ -156,11 +157,13 @@ func TestPageDrawsThePassesOfAQueue(t *testing.T) {
 		state.Apply(&e)
 	}
 	text += stateLine(t, state)
-	text += eventLine(t, state, trace.Event{Seq: 10, Time: 10_000_000, Name: "queue.got", In: "one", Key: "d"})
+	text += eventLine(t, state, trace.Event{Seq: 10, Time: 10_000_000, Name: "queue.got", In: "one", Key: "d"}) +
+		`{"s":11,"e":"queue.ad` + "\n"
 
 	b := openTab(t, 1280, 720)
 	b.show(replayed(t, []byte(text), view.Code{}) + "&lang=en")
 	assert.Contains(t, b.head(), "skipped 3")
+	assert.Contains(t, b.head(), "line 11 is broken, the recording ends there")
 	assert.Equal(t, []string{"one 0 a 3 9", "two 0 a 5 6", "one 0 c 9 0", "one 1 d 10 0"}, read[[]string](b, text,
 		"run.summary.plain().passes.map(p => [p.i, p.slot, p.k, p.from / 1e6, (p.to ?? 0) / 1e6].join(` `))"))
 	depths := read[map[string]int](b, text,

@@ -12,31 +12,24 @@ function startWorker() {
 const decode = address => new TextDecoder().decode(bytes(address.slice(address.indexOf(",") + 1)));
 const bytes = base64 => Uint8Array.from(atob(base64), c => c.charCodeAt(0));
 
-
 const token = () => new URLSearchParams(location.search).get("token");
 
 // Engine calls update with each new view, and tell with {kind, reason} when something happens.
 export class Engine {
   #worker = startWorker();
   #socket = null;
-  #served = false; // the recording is the server's
 
   constructor(update, tell) {
     this.tell = tell;
     this.#worker.onmessage = ({ data }) => {
-      if (data.kind === "view") { update(data); return; }
-      if (data.kind === "opened") { // until then the page shows what it showed
-        this.#served = data.served;
-        this.#disconnect();
-      }
-      tell(data);
+      if (data.kind === "view") update(data); else tell(data);
     };
     this.#worker.onerror = event => tell({ kind: "failed", reason: event.message });
   }
 
   ask(op, values = {}) { this.#worker.postMessage({ op, ...values }); }
 
-  // open reads a recording, a {blob} or what the server has at an {address}. If it is one, that ends a live connection.
+  // open reads a recording, a {blob} or what the server has at an {address}.
   open(source) { this.ask("open", source); }
 
   // start shows what the page was opened for: the recording inside it, the server's recording, or the server's run.
@@ -71,17 +64,10 @@ export class Engine {
       this.ask("text", { text: data });
     };
     socket.onclose = event => {
-      if (this.#socket !== socket) return;
       if (began) this.ask("closed"); else this.tell({ kind: "refused", reason: event.reason });
     };
   }
 
   // command asks the server to hold the run or to let it go on.
   command(values) { if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(values)); }
-
-  #disconnect() {
-    const socket = this.#socket;
-    this.#socket = null;
-    socket?.close();
-  }
 }

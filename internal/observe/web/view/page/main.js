@@ -23,7 +23,7 @@ const first = (map, chosen) => get(map, chosen) ? chosen : Object.keys(map)[0] ?
 
 function App({ engine, initial }) {
   const [shot, setShot] = useState(null); // the last view of the worker
-  const [mode, setMode] = useState(initial.mode); // drop, live, freeze, replay, ended
+  const [mode, setMode] = useState(initial.mode); // none, live, freeze, replay, ended
   const [selected, setSelected] = useState("");
   const [informerChosen, setInformer] = useState("");
   const [queueChosen, setQueue] = useState("");
@@ -60,7 +60,6 @@ function App({ engine, initial }) {
     if (!playing && again) engine.ask("seek", { n: 0 });
     setPlays(!playing);
   };
-  const choose = file => { if (file) { setNotice(""); engine.open({ blob: file }); } };
   const send = values => { setNotice(""); asked.current = values.do; engine.command(values); };
   const answer = choice => { setChosen(choice); send({ do: "answer", choice }); };
   const save = () => engine.ask("save");
@@ -69,14 +68,14 @@ function App({ engine, initial }) {
     engine.update = setShot;
     engine.said = message => {
       switch (message.kind) {
-        case "opened": setMode("replay"); setPlays(false); setNotice(""); setSelected(""); setChosen(""); setControl(null); return;
+        case "opened": setMode("replay"); return;
         case "disconnected":
           setMode(m => m === "live" || m === "freeze" ? "ended" : m);
           setControl(null);
           if (!message.ended) setNotice(text("disconnected"));
           else if (message.ended.startsWith("panic")) setNotice(message.ended);
           return;
-        case "refused": setMode("drop"); setNotice(message.reason || text("refused")); return;
+        case "refused": setMode("none"); setNotice(message.reason || text("refused")); return;
         case "failed": setNotice(readProblem(message.reason)); return;
         case "saved": download(message.blob, now.current.header?.scene); return;
         case "control":
@@ -116,17 +115,11 @@ function App({ engine, initial }) {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   });
-  useEffect(() => {
-    const over = event => event.preventDefault(), drop = event => { event.preventDefault(); choose(event.dataTransfer?.files[0]); };
-    addEventListener("dragover", over);
-    addEventListener("drop", drop);
-    return () => { removeEventListener("dragover", over); removeEventListener("drop", drop); };
-  }, []);
 
   const changeLanguage = () => setPageLanguage(setLanguage(language === "en" ? "zh-CN" : "en"));
   const changeTheme = () => setTheme(applyTheme(theme === "dark" ? "light" : "dark"));
   const noticeBox = notice && html`<div class="notice" role="alert">${notice} <button class="plain" onClick=${() => setNotice("")}>${text("close")}</button></div>`;
-  if (!shot?.header) return html`<${Welcome} live=${mode === "live"} choose=${choose}/>${noticeBox}`;
+  if (!shot?.header) return html`<${Welcome} live=${mode === "live"}/>${noticeBox}`;
 
   const { state, header } = shot;
   const informerName = first(state.informers, informerChosen || about[header.scene] || controlled), queueName = first(state.queues, queueChosen || informerName);
@@ -199,9 +192,9 @@ function Choice({ label, names, value, choose }) {
 }
 
 // Welcome is the page without a run.
-function Welcome({ live, choose }) {
-  return html`<main class="drop"><h1>${text("title")}</h1>${live ? html`<p>${text("connecting")}</p>` : html`${location.protocol === "http:" && !parameters.has("token") && html`<p class="bad">${text("no-token")}</p>`}<p>${text("drop")}</p>
-    <p><label><span class="visually-hidden">${text("choose")}</span><input type="file" onChange=${event => choose(event.target.files[0])}/></label></p><p>${text("drop-about")}</p>`}</main>`;
+function Welcome({ live }) {
+  const missing = location.protocol === "http:" && !parameters.has("token");
+  return html`<main class="welcome"><h1>${text("title")}</h1>${live && html`<p>${text("connecting")}</p>`}${missing && html`<p class="bad">${text("no-token")}</p>`}</main>`;
 }
 
 // crowded returns how many events there were in the last second before the moment that is shown. A virtual clock stands still
@@ -288,7 +281,7 @@ function applyTheme(name) {
 const parameters = new URLSearchParams(location.search);
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 const engine = new Engine(view => engine.update?.(view), message => engine.said?.(message));
-const mode = parameters.has("token") && !parameters.has("recording") ? "live" : "drop";
+const mode = parameters.has("token") && !parameters.has("recording") ? "live" : "none";
 engine.begin = () => engine.start();
 const initial = { mode, language: setLanguage(parameters.get("lang") ?? navigator.language), theme: applyTheme(parameters.get("theme") ?? (dark ? "dark" : "light")) };
 render(html`<${App} engine=${engine} initial=${initial}/>`, document.getElementById("app"));

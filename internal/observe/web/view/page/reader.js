@@ -191,7 +191,7 @@ function headerOf(line) {
 
 // serve answers the messages of the page.
 function serve(port) {
-  let run = new Run(), position = null, time = null, key = "", due = false, generation = 0, live = false; // position null: follow the end
+  let run = new Run(), position = null, time = null, key = "", due = false, live = false; // position null: follow the end
   let zero = Infinity; // when a live run began, by the worker's clock: no later than the fastest batch says
 
   const clock = () => performance.now() * 1000;
@@ -216,7 +216,7 @@ function serve(port) {
   const failed = error => port.postMessage({ kind: "failed", reason: error.message });
 
   async function open({ blob, address }) {
-    const opened = new Run(), mine = ++generation;
+    const opened = new Run();
     let stream = blob?.stream();
     if (address) {
       try {
@@ -229,22 +229,17 @@ function serve(port) {
       const reader = await textOf(stream);
       for (;;) {
         const part = await reader.read();
-        if (mine !== generation) return; // another one was asked for
         if (part.done) break;
         opened.append(part.value);
       }
       opened.finish();
     } catch (error) {
-      if (mine !== generation) return;
-      if (opened.count === 0) { failed(error); return; } // the page keeps what it showed
+      if (opened.count === 0) { failed(error); return; }
       opened.stopsAt(error.message);
     }
     run = opened;
-    live = false; // what is still on its way is of the run before
     position = 0;
-    time = null;
-    key = "";
-    port.postMessage({ kind: "opened", served: Boolean(address) });
+    port.postMessage({ kind: "opened" });
     answer();
   }
 
