@@ -23,7 +23,7 @@ const first = (map, chosen) => get(map, chosen) ? chosen : Object.keys(map)[0] ?
 
 function App({ engine, initial }) {
   const [shot, setShot] = useState(null); // the last view of the worker
-  const [mode, setMode] = useState(initial.mode); // none, live, freeze, replay, ended
+  const [mode, setMode] = useState(initial.mode); // none, opening, live, freeze, replay, ended
   const [selected, setSelected] = useState("");
   const [informerChosen, setInformer] = useState("");
   const [queueChosen, setQueue] = useState("");
@@ -76,7 +76,7 @@ function App({ engine, initial }) {
           else if (message.ended.startsWith("panic")) setNotice(message.ended);
           return;
         case "refused": setMode("none"); setNotice(message.reason || text("refused")); return;
-        case "failed": setNotice(readProblem(message.reason)); return;
+        case "failed": setMode(m => m === "opening" ? "none" : m); setNotice(readProblem(message.reason)); return;
         case "saved": download(message.blob, now.current.header?.scene); return;
         case "control":
           setControl(message);
@@ -119,7 +119,7 @@ function App({ engine, initial }) {
   const changeLanguage = () => setPageLanguage(setLanguage(language === "en" ? "zh-CN" : "en"));
   const changeTheme = () => setTheme(applyTheme(theme === "dark" ? "light" : "dark"));
   const noticeBox = notice && html`<div class="notice" role="alert">${notice} <button class="plain" onClick=${() => setNotice("")}>${text("close")}</button></div>`;
-  if (!shot?.header) return html`<${Welcome} live=${mode === "live"}/>${noticeBox}`;
+  if (!shot?.header) return html`<${Welcome} mode=${mode}/>${noticeBox}`;
 
   const { state, header } = shot;
   const informerName = first(state.informers, informerChosen || about[header.scene] || controlled), queueName = first(state.queues, queueChosen || informerName);
@@ -192,9 +192,9 @@ function Choice({ label, names, value, choose }) {
 }
 
 // Welcome is the page without a run.
-function Welcome({ live }) {
-  const missing = location.protocol === "http:" && !parameters.has("token");
-  return html`<main class="welcome"><h1>${text("title")}</h1>${live && html`<p>${text("connecting")}</p>`}${missing && html`<p class="bad">${text("no-token")}</p>`}</main>`;
+function Welcome({ mode }) {
+  const waits = { live: "connecting", opening: "opening" }[mode], missing = location.protocol === "http:" && !parameters.has("token");
+  return html`<main class="welcome"><h1>${text("title")}</h1>${waits && html`<p>${text(waits)}</p>`}${missing && html`<p class="bad">${text("no-token")}</p>`}</main>`;
 }
 
 // crowded returns how many events there were in the last second before the moment that is shown. A virtual clock stands still
@@ -281,7 +281,7 @@ function applyTheme(name) {
 const parameters = new URLSearchParams(location.search);
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 const engine = new Engine(view => engine.update?.(view), message => engine.said?.(message));
-const mode = parameters.has("token") && !parameters.has("recording") ? "live" : "none";
+const mode = document.getElementById("recording") || parameters.has("recording") ? "opening" : parameters.has("token") ? "live" : "none";
 engine.begin = () => engine.start();
 const initial = { mode, language: setLanguage(parameters.get("lang") ?? navigator.language), theme: applyTheme(parameters.get("theme") ?? (dark ? "dark" : "light")) };
 render(html`<${App} engine=${engine} initial=${initial}/>`, document.getElementById("app"));
