@@ -102,6 +102,11 @@ func TestALearnersWay(t *testing.T) {
 	assert.Contains(t, stdout,
 		"    state        min left  lab [article]\n04  passed              –  Counter  [counting]\n")
 
+	labtest.Write(t, filepath.Join(filepath.Dir(yours), "added.go"), "package gear\n")
+	_, stdout, _ = lab(t, "list")
+	assert.Contains(t, stdout, "04  changed 2/2         –  Counter  [counting]",
+		"what was added was not tested: the lab has not passed with it")
+
 	labtest.Write(t, yours, wrong)
 	code, _, _ = lab(t, "test", "04")
 	assert.Equal(t, 1, code)

@@ -20,7 +20,7 @@ works alone, and the article that each belongs to. The labs that matter first
 come first; they can be done in any order.
 
 "changed" is a lab that had passed before you changed your page, with the steps
-that pass now.`,
+that passed in its last test.`,
 		Example: `  # which labs are there?
   lab list`,
 		RunE: opened(func(s *session, _ []string) error {
@@ -58,9 +58,10 @@ func (s *session) list(lab *course.Lab, progress course.LabProgress) {
 			passed++
 		}
 	}
+	passes, _ := s.passes(lab) // a page that is gone was changed
 	switch {
 	case !s.folder.Started(lab):
-	case !progress.Passed.IsZero():
+	case passes:
 		state, minutes = "passed", 0
 	case progress.Solved:
 		state, minutes = "changed", 0

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -30,20 +31,31 @@ lab could not be tested.`,
 		Example: `  # test your work queue
   lab test 08`,
 		RunE: onStarted(func(s *session, lab *course.Lab) error {
+			tested, err := s.hash(lab) // the page may be saved again during the test
+			if err != nil {
+				return usage(err)
+			}
 			r, err := s.test(s.Context(), lab)
 			if err != nil {
 				return err
 			}
-			return s.showReport(lab, r)
+			shown := s.showReport(lab, r)
+			if err := s.record(lab, r, tested); err != nil {
+				return err
+			}
+			return shown
 		}),
 	}
 }
 
-// test tests a lab and records the result.
+// test tests a lab.
 func (s *session) test(ctx context.Context, lab *course.Lab) (*check.Report, error) {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
 	toolchain, err := course.LookUpToolchain(ctx, s.folder.Repository)
+	if ctx.Err() != nil {
+		return nil, s.stopped(ctx)
+	}
 	if err != nil {
 		return nil, s.refuse("no-go", err)
 	}
@@ -63,15 +75,11 @@ func (s *session) test(ctx context.Context, lab *course.Lab) (*check.Report, err
 	if err != nil {
 		return nil, usage(err)
 	}
-	return r, s.record(lab, r)
+	return r, nil
 }
 
-// record writes the result into the progress.
-func (s *session) record(lab *course.Lab, r *check.Report) error {
-	hash, err := s.hash(lab)
-	if err != nil {
-		return usage(err)
-	}
+// record writes the result for the pages with this hash into the progress.
+func (s *session) record(lab *course.Lab, r *check.Report, hash string) error {
 	return s.update(lab, func(p *course.LabProgress) {
 		p.Fail(check.FailureOf(r))
 		p.Passed = time.Time{}
@@ -101,15 +109,19 @@ func (s *session) passes(lab *course.Lab) (bool, error) {
 		func(step course.Step) bool { return progress.Steps[step.Name] != hash }), nil
 }
 
-// hash returns the hash of the learner's pages.
+// hash returns the hash of the learner's files that take part in the build.
 func (s *session) hash(lab *course.Lab) (string, error) {
+	overlay, err := course.NewOverlay(s.folder.Repository, s.here, map[*course.Lab]string{lab: s.folder.Of(lab)})
+	if err != nil {
+		return "", err
+	}
 	sum := sha256.New()
-	for _, page := range lab.Files {
-		text, err := os.ReadFile(s.folder.Page(lab, page.Path))
+	for _, name := range slices.Sorted(maps.Keys(overlay.Pages)) {
+		text, err := os.ReadFile(overlay.Pages[name])
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(sum, "%s %d\n%s", page.Path, len(text), text)
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
