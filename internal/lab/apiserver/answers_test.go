@@ -149,6 +149,25 @@ func TestManagedFields(t *testing.T) {
 
 const pods = "/api/v1/namespaces/default/pods"
 
+func TestPodsAreBound(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		const spec = `"containers":[{"name":"a","image":"i"}],"schedulerName":"mine"`
+		p.must(201, "POST", pods, `{"metadata":{"name":"web"},"spec":{`+spec+`}}`)
+		p.must(201, "POST", pods, `{"metadata":{"name":"gated"},"spec":{`+spec+`,"schedulingGates":[{"name":"a/b"}]}}`)
+		bind := func(pod, node string, code int) string {
+			t.Helper()
+			return p.must(code, "POST", pods+"/"+pod+"/binding",
+				`{"metadata":{"name":"`+pod+`"},"target":{"kind":"Node","name":"`+node+`"}}`).body
+		}
+		assert.Contains(t, bind("web", "", 422), "target.name: Required value", "a binding names a node")
+		assert.Contains(t, bind("gated", "n", 409), "has non-empty .spec.schedulingGates",
+			"a pod with gates is not assigned")
+		bind("web", "n", 201)
+		assert.Contains(t, p.must(200, "GET", pods+"/web", "").body, `"nodeName":"n"`)
+		assert.Contains(t, bind("web", "m", 409), `is already assigned to node \"n\"`, "a pod is assigned once")
+	})
+}
+
 func TestPodsAreEvicted(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.must(201, "POST", pods,

@@ -124,14 +124,16 @@ func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptio
 			return t.notFound()
 		}
 		pod := old.Decode()
-		if err := bindable(t, old, pod.NestedString("spec", "nodeName")); err != nil {
+		if err := bindable(t, pod, node); err != nil {
 			return err
 		}
 		if err := pod.SetNested(node, "spec", "nodeName"); err != nil {
 			return resources.InternalError(err)
 		}
 		SetCondition(pod, "PodScheduled", api.ConditionTrue, "", "")
-		if err := r.admitted(ctx, "create", t, w, pod); err != nil {
+		binding := t
+		binding.Subresource = "binding"
+		if err := r.admitted(ctx, "create", binding, w, pod); err != nil {
 			return err
 		}
 		if _, err := r.replace(t, old, pod, w); err != errOvertaken {
@@ -140,15 +142,23 @@ func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptio
 	}
 }
 
-func bindable(t Target, o *store.Object, node string) error {
+// bindable returns why the pod cannot be assigned to the node, or nil.
+func bindable(t Target, pod *api.Unstructured, node string) error {
 	conflict := func(why string) error {
-		return resources.Conflict(t.Definition.Group, t.Definition.Plural+"/binding", t.Name, "pod "+t.Name+" is "+why)
+		return resources.Conflict(t.Definition.Group, t.Definition.Plural+"/binding", t.Name, "pod "+t.Name+" "+why)
 	}
+	assigned := pod.NestedString("spec", "nodeName")
+	gates, _ := pod.Nested("spec", "schedulingGates").([]any)
 	switch {
-	case o.Deleting:
-		return conflict("being deleted, cannot be assigned to a host")
-	case node != "":
-		return conflict(`already assigned to node "` + node + `"`)
+	case node == "":
+		required := resources.FieldError{Type: resources.FieldRequired, Field: "target.name"}
+		return resources.Invalid("", "Binding", t.Name, []resources.FieldError{required})
+	case pod.GetDeletionTimestamp() != nil:
+		return conflict("is being deleted, cannot be assigned to a host")
+	case assigned != "":
+		return conflict(`is already assigned to node "` + assigned + `"`)
+	case len(gates) > 0:
+		return conflict("has non-empty .spec.schedulingGates")
 	}
 	return nil
 }
