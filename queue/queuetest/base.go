@@ -78,7 +78,8 @@ func testOrder(t *testing.T, q queue.Interface[string]) {
 	}
 }
 
-// testTakenKey lets a caller of Get take the key for which a worker was woken, before the worker runs.
+// testTakenKey lets a caller of Get take the key for which a worker was woken, before the worker
+// runs.
 func testTakenKey(t *testing.T, q queue.Interface[string]) {
 	for range 100 {
 		var woken string
