@@ -93,10 +93,10 @@ func (s *Stage) AnswerNextWatch(code int, contentType, body string) {
 	})
 }
 
-// startPlain starts a plain controller of the configmaps on a bare stage: an informer, a handler that
-// queues keys, and the scene's workers. It waits for the informer's first list. Its client repeats no
-// request by itself. retry is the delay of a failed key, which doubles up to a minute: a pass reads
-// its configmap from the server. 0: every pass succeeds at once. It ends with the stage.
+// startPlain starts a plain controller of the configmaps on a bare stage: an informer, a handler
+// that queues keys, and the scene's workers. It waits for the informer's first list. Its client
+// repeats no request by itself. retry is the delay of a failed key, which doubles up to a minute: a
+// pass reads its configmap from the server. 0: every pass succeeds at once. It ends with the stage.
 func (s *Stage) startPlain(ctx context.Context, retry time.Duration) error {
 	once := s.Server
 	once.MaxRetries = -1

@@ -29,7 +29,8 @@ func (g *Gates) Guide(question Question) {
 	}
 }
 
-// Guided reports whether there is a reader to lead. Without one, Chapter, Ask and Reveal do nothing.
+// Guided reports whether there is a reader to lead. Without one, Chapter, Ask and Reveal do
+// nothing.
 func (g *Gates) Guided() bool { return g != nil && g.chosen != nil }
 
 // Chapter begins a chapter of the scene's story.

@@ -112,8 +112,8 @@ func wrap(text string, first, width int) (lines []string) {
 	return lines
 }
 
-// hanging wraps text behind head, with an indent of the other lines as wide as head, or of 4 columns
-// if that leaves too little room.
+// hanging wraps text behind head, with an indent of the other lines as wide as head, or of 4
+// columns if that leaves too little room.
 func hanging(head, text string, width int) (lines []string) {
 	indent := Columns(head)
 	if indent > width/2 {

@@ -159,8 +159,8 @@ func (s *State) follows(name string) bool {
 	return slices.Contains(s.Follow, gear) || slices.Contains(s.Follow, name)
 }
 
-// enterPass says what an event begins, and why the namespace waits for its next pass, in at most two
-// lines of a small terminal; s is the state after it.
+// enterPass says what an event begins, and why the namespace waits for its next pass, in at most
+// two lines of a small terminal; s is the state after it.
 func (s *State) enterPass(e *trace.Event) {
 	n, q := s.Run.Namespaces[s.Namespace.Name], s.Run.Queues[NamespaceQueue]
 	if n == nil || q == nil || e.Key != s.Namespace.Name {

@@ -48,8 +48,8 @@ func status(code int, message string) error {
 	return api.NewStatusError(api.Status{Status: api.StatusFailure, Code: code, Message: message})
 }
 
-// A failure is reported in the server's words, and a repeated one only by its delay. The deletions of
-// other namespaces are not told.
+// A failure is reported in the server's words, and a repeated one only by its delay. The deletions
+// of other namespaces are not told.
 func TestFailuresAreTold(t *testing.T) {
 	recorded(t, func(teller *story.Teller, hooks *nsctl.Trace, waits *queue.Trace[string]) {
 		hooks.PassStarted("other")

@@ -120,7 +120,6 @@ func TestGatesByKeyboard(t *testing.T) {
 	r.Add("e")
 	b.gates("G7", "HELD at G7: 1 waits")
 	r.await("e") // G7 is behind the pass
-
 	b.Press(" ")
 	b.Until(`document.querySelector(".mode").innerText.startsWith("FROZEN")`)
 	b.Press("h")
