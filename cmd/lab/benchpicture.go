@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,7 +22,8 @@ func (s *benchRun) picture(records []jobResults) (*report.Picture, error) {
 	p := &report.Picture{Title: "lab bench " + medians[0].Bench, Caption: report.Shared(medians, s.varied)}
 	numbers := report.Numbers(medians[:1])
 	if s.varied == "" {
-		return p, percentiles(p, records, numbers)
+		percentiles(p, records, numbers)
+		return p, nil
 	}
 	figure, err := figureNamed(s.figure(), numbers)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *benchRun) picture(records []jobResults) (*report.Picture, error) {
 }
 
 // percentiles draws the latencies of each record.
-func percentiles(p *report.Picture, records []jobResults, numbers []report.Column) error {
+func percentiles(p *report.Picture, records []jobResults, numbers []report.Column) {
 	p.X, p.Y = "percentile: the share that took at most this long", "latency, from when an event was due"
 	p.Unit, p.LogY = bench.Nanoseconds, true
 	for _, number := range numbers {
@@ -60,10 +60,6 @@ func percentiles(p *report.Picture, records []jobResults, numbers []report.Colum
 			p.Add(record.rounds[0].Subject, point(x, number, record))
 		}
 	}
-	if len(p.Ticks) == 0 {
-		return errors.New("there are no latencies to plot: use --vary")
-	}
-	return nil
 }
 
 // point is what the table has, with a whisker from the least to the greatest of the rounds.

@@ -69,11 +69,6 @@ func TestAnInterruptedKitLeavesNoFile(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-func TestWithoutGitThereIsNoKit(t *testing.T) {
-	kit := course.Kit{Repository: labtest.Repository(t), File: filepath.Join(t.TempDir(), "kit")}
-	assert.ErrorIs(t, course.WriteKit(t.Context(), kit), course.ErrNoClone)
-}
-
 // A build constraint keeps the program out of this package.
 func TestTheSetupOfAKitCompiles(t *testing.T) {
 	output, err := exec.Command("go", "vet", "setup.go").CombinedOutput()
