@@ -69,8 +69,8 @@ func newWorld(
 	return w, informer.Start(listed, buffer)
 }
 
-// document returns the JSON of a version of an object. Every state is decoded from a document of its
-// own, so that no two share memory that those from a server do not share.
+// document returns the JSON of a version of an object. Every state is decoded from a document of
+// its own, so that no two share memory that those from a server do not share.
 func (w *world) document(object, number int) []byte {
 	id := w.names[object]
 	return fmt.Appendf(nil, podDocument, id.name, id.namespace, versionOf(number))
@@ -246,9 +246,10 @@ func (w *witness) OnAdd(state State) {
 	w.delivered[object] = number
 }
 
-// OnUpdate checks an update, unless updates are only counted, as checks would be most of the measured
-// time. A lost or an extra update is then still detected, because the mark is counted or checked in
-// the wrong place, and because each object's next update must come from the last state sent.
+// OnUpdate checks an update, unless updates are only counted, as checks would be most of the
+// measured time. A lost or an extra update is then still detected, because the mark is counted or
+// checked in the wrong place, and because each object's next update must come from the last state
+// sent.
 func (w *witness) OnUpdate(old, state State) {
 	if w.counting > 0 {
 		w.counting--

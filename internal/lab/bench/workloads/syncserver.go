@@ -141,8 +141,9 @@ func newPodServer(cfg SyncConfig) podServer {
 
 // streamingRefused is the answer to a request for a streaming list.
 const streamingRefused = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":` +
-	`"ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch ` +
-	`unless the WatchList feature gate is enabled","reason":"Invalid","code":422}`
+	`"ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: ` +
+	`sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",` +
+	`"reason":"Invalid","code":422}`
 
 // ServeHTTP answers an informer's requests for pods: the whole list, as from a watch cache. It
 // refuses streaming lists. Other watches stay open without events: a benchmark ends before a
