@@ -32,7 +32,7 @@ var contract = []struct {
 	{"Measure/TheSetupIsNotTimed", setupIsNotTimed},
 	{"Measure/TheBacklogIsPartOfTheWork", backlogIsPart},
 	{"Measure/TheRateIsThatOfTheCaller", rateOfTheCaller},
-	{"Measure/TheGuardIsClosed", guardIsClosed},
+	{"Measure/NoGoroutineIsLeft", noGoroutineIsLeft},
 	{"Prove/ALostKey", lostKey},
 	{"Prove/ALostUpdate", lostUpdate},
 	{"Prove/AKeyForTwoWorkers", keyForTwoWorkers},

@@ -15,11 +15,11 @@ import (
 
 // How a run ends, with and without a result; see contract.
 
-func guardIsClosed(t *testing.T) {
+func noGoroutineIsLeft(t *testing.T) {
 	before := queuetest.Goroutines()
 	run(t, textbook(nil), nil)
 	assert.Equal(t, before, queuetest.Goroutines(),
-		"no goroutine is left when the run has ended: the guard of each phase is closed")
+		"no goroutine is left when the run has ended: its workers and producers are waited for")
 }
 
 // After Ctrl-C the backlog costs nothing.
