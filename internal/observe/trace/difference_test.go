@@ -78,6 +78,11 @@ func TestDifferencesMakeTheState(t *testing.T) {
 				require.Equal(t, decoded(t, state), merged, "list %d, event %d: %+v, %s", i, n, events[n], difference)
 			}
 		}
+		if i == 0 {
+			require.Equal(t, &trace.SlotState{Seq: 1, Deltas: "A", N: 1},
+				state.Informers["namespaces"].FIFO.Slots["red"], "what came behind the popped deltas stays")
+		}
+		require.True(t, i != 2 || len(state.Requests.Answered()) == 50, "an answer went to an attempt that had one")
 	}
 }
 
@@ -121,11 +126,11 @@ func manyNamespaces() (events []trace.Event) {
 		trace.Event{Name: "nsctl.enqueued", Key: "blue", UID: "2"}))
 }
 
-// manyRequests returns the events of more requests than the fold keeps.
+// manyRequests returns the events of a request that is made more often than the fold keeps.
 func manyRequests() (events []trace.Event) {
-	for n := range uint64(60) {
-		events = append(events, trace.Event{Name: "restclient.requestStart", Request: n + 1},
-			trace.Event{Name: "restclient.requestDone", Request: n + 1, Code: 200})
+	for range 60 {
+		events = append(events, trace.Event{Name: "restclient.requestStart", Request: 1},
+			trace.Event{Name: "restclient.requestDone", Request: 1, Code: 200})
 	}
 	return numbered(events)
 }

@@ -235,9 +235,8 @@ func TestHugeGapIsPassed(t *testing.T) {
 		r, err := trace.Start(trace.Config{})
 		require.NoError(t, err)
 		hooks := r.Queue("keys")
-		const missing = 1 << 50
 		hooks.Added(queue.Event[string]{Key: "first", Seq: 1})
-		hooks.Added(queue.Event[string]{Key: "last", Seq: missing + 4})
+		hooks.Added(queue.Event[string]{Key: "last", Seq: 1<<50 + 4})
 		hooks.Added(queue.Event[string]{Key: "third", Seq: 3})
 		hooks.Added(queue.Event[string]{Key: "second", Seq: 2})
 		r.Stop("")
@@ -268,8 +267,7 @@ func TestQueueCountsEveryEvent(t *testing.T) {
 		producers.Wait()
 		q.ShutDownWithDrain()
 		workers.Wait()
-		last := q.Snapshot().Seq
-		recorded := check()
+		last, recorded := q.Snapshot().Seq, check()
 		f := recorded.Queues["keys"]
 		assert.Equal(t, last, f.Added+f.Coalesced+f.Got+f.Done+recorded.Lost["queue"])
 	})
