@@ -74,6 +74,19 @@ func TestWithoutTheRightToWatchRetriesDo(t *testing.T) {
 	})
 }
 
+// Three refusals of the watch, an open one, three refusals: only refusals in a row end it.
+func TestAWatchThatIsRefusedNowAndThenGoesOn(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		var watches atomic.Int32
+		p.forbid(func(r *http.Request) bool { return isWatch(r) && watches.Add(1)%4 != 0 })
+		a := p.join("a")
+		time.Sleep(time.Hour)
+		p.forbid(nil)
+		time.Sleep(time.Minute)
+		assert.True(t, a.Snapshot().Watching, "refusals with an open watch between them were counted together")
+	})
+}
+
 // A replica that started after the leader's death counted its silence from its own start.
 func TestTheSnapshotCountsASilenceFromTheLastRenewal(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
