@@ -90,6 +90,7 @@ func TestTheClusterSaysWhatTerminates(t *testing.T) {
 		for _, name := range []string{"active", "old", "older", "young"} {
 			c.Must("POST", "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
 		}
+		c.Must("PATCH", "/api/v1/namespaces/older", `{"metadata":{"finalizers":["x.io/own"]}}`)
 		c.Must("DELETE", "/api/v1/namespaces/older", "")
 		time.Sleep(time.Second)
 		c.Must("DELETE", "/api/v1/namespaces/old", "")
@@ -99,7 +100,7 @@ func TestTheClusterSaysWhatTerminates(t *testing.T) {
 			{"type":"NamespaceFinalizersRemaining","status":"True","reason":"SomeFinalizersRemain",
 			 "message":"so do finalizers"}]}}`)
 		c.Must("PUT", "/api/v1/namespaces/older/finalize",
-			`{"metadata":{"name":"older"},"spec":{"finalizers":["kubernetes","example.com/hold"]}}`)
+			`{"metadata":{"name":"older","finalizers":["x.io/own"]},"spec":{"finalizers":["kubernetes","x.io/hold"]}}`)
 		time.Sleep(2 * time.Minute)
 		c.Must("DELETE", "/api/v1/namespaces/young", "")
 		time.Sleep(time.Second)
@@ -112,10 +113,10 @@ func TestTheClusterSaysWhatTerminates(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %d %s", n.Name, n.Seconds, n.Why))
 		}
 		assert.Equal(t, []string{
-			"older 122 the namespace itself has the finalizers example.com/hold",
+			"older 122 the namespace itself has the finalizers x.io/own, x.io/hold",
 			"old 121 pods remain; so do finalizers",
 			"young 1 no condition says why",
-		}, got)
+		}, got, "the conditions that are true, or the finalizers in metadata and in spec")
 		assert.Equal(t, []string{"no leader: there is no Lease kube-system/orrery"}, report.Problems)
 
 		for _, resource := range []string{"namespaces", "leases"} {

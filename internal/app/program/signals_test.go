@@ -33,6 +33,7 @@ func TestSignals(t *testing.T) {
 		"a second Ctrl-C":            {signals: interrupt, later: []time.Duration{signalEcho}, impatient: true},
 		"Ctrl-C after a hangup":      {signals: mixed, later: []time.Duration{second}, impatient: true},
 		"a second one after an echo": {signals: term, later: []time.Duration{0, time.Minute}, impatient: true},
+		"Ctrl-C held down":           {signals: interrupt, later: []time.Duration{1, signalEcho}, impatient: true},
 		"a third one":                {signals: interrupt, later: []time.Duration{second, 2 * second}, impatient: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +57,7 @@ func TestSignals(t *testing.T) {
 				}
 				synctest.Wait()
 				assert.Equal(t, 1, first)
-				assert.Equal(t, map[bool]int{true: 1}[c.impatient], again)
+				assert.Equal(t, map[bool]int{true: 1}[c.impatient], again, "how often a second signal was heard")
 				close(done)
 			})
 		})
