@@ -3,6 +3,7 @@ package kubelet
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -33,7 +34,9 @@ func start(t *testing.T, config Config, admit func(context.Context, registry.Att
 	c.registry = registry.New(registry.Config{Store: store.New(store.Config{}), Catalog: catalog, Admit: admit})
 	config.Registry, config.Catalog = c.registry, catalog
 	config.Lost = func(string) bool { return c.lost.Load() }
-	config.Stays = func(string, string) bool { return false }
+	if config.Stays == nil {
+		config.Stays = func(string, string) bool { return false }
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { New(config).Run(ctx); close(ended) }()
@@ -104,11 +107,7 @@ func TestGates(t *testing.T) {
 		c := start(t, Config{}, nil)
 		c.create("gated", nil, map[string]any{"schedulingGates": []any{map[string]any{"name": "example.com/wait"}}})
 		assert.Equal(t, "Pending ", c.state("gated"))
-		_, err := c.registry.Patch(t.Context(), c.pod("gated"), func(pod *api.Unstructured) (*api.Unstructured, error) {
-			pod.RemoveNested("spec", "schedulingGates")
-			return pod, nil
-		}, registry.WriteOptions{})
-		require.NoError(t, err)
+		c.patch(c.pod("gated"), func(pod *api.Unstructured) { pod.RemoveNested("spec", "schedulingGates") })
 		assert.Equal(t, "Running orrery-node-1", c.state("gated"))
 	})
 }
@@ -117,9 +116,13 @@ func TestGates(t *testing.T) {
 func (c *cluster) patchNode(name string, change func(node *api.Unstructured)) {
 	nodes := target(c.catalog, "", "v1", "nodes")
 	nodes.Name = name
-	_, err := c.registry.Patch(c.t.Context(), nodes, func(node *api.Unstructured) (*api.Unstructured, error) {
-		change(node)
-		return node, nil
+	c.patch(nodes, change)
+}
+
+func (c *cluster) patch(t registry.Target, change func(o *api.Unstructured)) {
+	_, err := c.registry.Patch(c.t.Context(), t, func(o *api.Unstructured) (*api.Unstructured, error) {
+		change(o)
+		return o, nil
 	}, registry.WriteOptions{})
 	require.NoError(c.t, err)
 }
@@ -193,6 +196,13 @@ func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
 			map[string]any{"name": "other", "emptyDir": map[string]any{}},
 			map[string]any{"name": "disk", "persistentVolumeClaim": map[string]any{"claimName": "used"}},
 		}})
+		c.create("failed", nil, map[string]any{"volumes": []any{
+			map[string]any{"name": "disk", "persistentVolumeClaim": map[string]any{"claimName": "unused"}},
+		}})
+		synctest.Wait()
+		failed := c.pod("failed")
+		failed.Subresource = "status"
+		c.patch(failed, func(pod *api.Unstructured) { _ = pod.SetNested("Failed", "status", "phase") })
 		for _, name := range []string{"used", "unused", "held"} {
 			claims.Name = name
 			_, gone, err := c.registry.Delete(t.Context(), claims, api.DeleteOptions{}, registry.WriteOptions{})
@@ -200,7 +210,7 @@ func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
 			assert.False(t, gone, "held by the finalizer at first")
 		}
 		time.Sleep(3 * time.Second)
-		assert.False(t, exists("unused"))
+		assert.False(t, exists("unused"), "a pod that has failed does not use it")
 		assert.True(t, exists("used"), "used by a pod")
 		assert.True(t, exists("held"), "other finalizers stay")
 		assert.True(t, exists("kept"), "not deleted")
@@ -211,6 +221,22 @@ func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
 		held, err := c.registry.Get(claims, api.GetOptions{})
 		require.NoError(t, err)
 		assert.Equal(t, []string{"example.com/own"}, held.Decode().GetFinalizers())
+	})
+}
+
+// The pod goes, and another of its name comes, while the kubelet is about to delete it.
+func TestAPodThatIsCreatedAgainIsSpared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c *cluster
+		var once sync.Once
+		c = start(t, Config{Stays: func(string, string) bool {
+			once.Do(func() { c.delete("a", seconds(0)); c.create("a", nil, nil) })
+			return false
+		}}, nil)
+		c.create("a", map[string]any{StopsAfter: "0s"}, nil)
+		synctest.Wait()
+		c.delete("a", nil)
+		assert.False(t, c.gone("a"), "the kubelet deleted another pod of the same name")
 	})
 }
 
@@ -279,11 +305,7 @@ func TestFinalizerOutlivesTheContainers(t *testing.T) {
 		})
 		c.create("held", nil, nil)
 		require.Equal(t, "Running orrery-node-1", c.state("held"))
-		held := c.pod("held")
-		_, err := c.registry.Patch(t.Context(), held, func(o *api.Unstructured) (*api.Unstructured, error) {
-			return o, o.SetNested([]any{"example.com/hold"}, "metadata", "finalizers")
-		}, registry.WriteOptions{})
-		require.NoError(t, err)
+		c.patch(c.pod("held"), func(o *api.Unstructured) { _ = o.SetNested([]any{"x/hold"}, "metadata", "finalizers") })
 		c.delete("held", seconds(3))
 		time.Sleep(time.Minute)
 		require.False(t, c.gone("held"))
