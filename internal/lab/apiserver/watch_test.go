@@ -40,6 +40,7 @@ func TestStopEndsWatchesGracefully(t *testing.T) {
 					}
 				}
 				assert.ErrorIs(t, err, io.EOF)
+				assert.Zero(t, p.server.Snapshot(), "a watch that has ended is neither open nor a request in flight")
 				assert.Equal(t, 503, p.do("GET", "/api", "").code, "no request is admitted")
 			})
 		})
