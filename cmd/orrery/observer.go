@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/controller/gears"
 	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
@@ -35,7 +34,7 @@ type observer struct {
 var heapSample = runtime.MemProfileRate
 
 // startObserver starts to serve. The caller must call stop.
-func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logger) (*observer, error) {
+func startObserver(options observerOptions, logger *logs.Logger) (*observer, error) {
 	o := &observer{metrics: metrics.New(program.Version), announce: func() {}}
 	if options.port == 0 {
 		return o, nil
@@ -45,7 +44,6 @@ func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logge
 	}
 	server, err := debugserver.Start(debugserver.Config{
 		Address:   net.JoinHostPort(options.address, strconv.Itoa(options.port)),
-		Title:     fmt.Sprintf("orrery %s, --gears %s", program.Version, chosen),
 		Metrics:   o.metrics,
 		Profiling: options.profiling,
 	})

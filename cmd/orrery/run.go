@@ -106,7 +106,7 @@ func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) (er
 	})
 	defer release()
 
-	observer, err := startObserver(options.observer, options.gears, logger)
+	observer, err := startObserver(options.observer, logger)
 	if err != nil {
 		return err
 	}

@@ -114,14 +114,13 @@ func TestMetricsAreThoseOfKubernetes(t *testing.T) {
 		assert.Equal(t, bounds(theirs[name].Metric[0]), bounds(ours[name].Metric[0]), name)
 		compared++
 	}
-	assert.Equal(t, 17, compared)
+	assert.Equal(t, 15, compared)
 
 	for _, name := range []string{"rest_client_requests_total", "rest_client_request_retries_total"} {
 		assert.Equal(t, counted(theirs[name], server.URL), counted(ours[name], server.URL), name)
 	}
 	for _, name := range []string{
 		"rest_client_request_duration_seconds", "rest_client_rate_limiter_duration_seconds",
-		"rest_client_request_size_bytes", "rest_client_response_size_bytes",
 	} {
 		assert.Equal(t, counted(theirs[name], server.URL), counted(ours[name], server.URL), name)
 	}

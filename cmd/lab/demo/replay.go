@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -93,7 +92,6 @@ func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) e
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
 	server, err := flags.Start(view.Config{
-		Name:      filepath.Base(file),
 		Code:      source,
 		Recording: func() (io.ReadCloser, error) { return os.Open(file) },
 	}, out)

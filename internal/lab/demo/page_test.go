@@ -29,7 +29,6 @@ func TestMain(m *testing.M) { viewtest.Main(m) }
 func replayed(t *testing.T, recording []byte) string {
 	t.Helper()
 	server, err := view.Start(view.Config{
-		Name:      "test",
 		Recording: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recording)), nil },
 	})
 	require.NoError(t, err)

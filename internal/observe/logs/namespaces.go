@@ -3,7 +3,6 @@ package logs
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -47,26 +46,13 @@ func (l *namespaceLog) deleted(namespace string, objects int) {
 }
 
 func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionResource, found nsctl.Found, err error) {
-	// The end of the pass has the errors.
-	if err == nil && found.Total() > 0 && l.hasChanged(namespace, resource, found) {
-		l.line(l.Info(), namespace).Str("resource", resource.TypeName()).Int("items", found.ToDelete).
-			Int("behind_pods", found.BehindPods).Int("held", found.Held).Int("ending", found.Ending).
-			Msg("dry run: would delete")
+	if err != nil || found.Total() == 0 {
+		return // the end of the pass has the errors
 	}
-}
-
-// hasChanged reports whether there were other numbers of objects of the type in the last call.
-func (l *namespaceLog) hasChanged(namespace string, resource api.GroupVersionResource, found nsctl.Found) bool {
-	changed := false
-	found.Names = nil
-	l.stories.of(namespace, func(s *story) {
-		changed = !reflect.DeepEqual(found, s.found[resource])
-		if s.found == nil {
-			s.found = map[api.GroupVersionResource]nsctl.Found{}
-		}
-		s.found[resource] = found
-	})
-	return changed
+	numbers := fmt.Sprint(resource, found.ToDelete, found.BehindPods, found.Held, found.Ending)
+	l.news(zerolog.InfoLevel, namespace, numbers).Str("resource", resource.TypeName()).Int("items", found.ToDelete).
+		Int("behind_pods", found.BehindPods).Int("held", found.Held).Int("ending", found.Ending).
+		Msg("dry run: would delete")
 }
 
 func (l *namespaceLog) conflict(namespace string, err error) {

@@ -5,9 +5,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"orrery/nsctl"
-	"orrery/restclient/api"
 )
 
 // repeatEvery is the shortest time between two lines with the same text. A pass examines a stuck
@@ -92,7 +89,6 @@ type story struct {
 	objects int
 	held    bool
 	logged  recent
-	found   map[api.GroupVersionResource]nsctl.Found // without names
 }
 
 func newStories() *stories { return &stories{known: map[string]*story{}} }

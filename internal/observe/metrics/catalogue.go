@@ -77,7 +77,6 @@ var (
 // Requests to the API server, as component-base registers them.
 var (
 	requestSeconds = []float64{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60}
-	requestBytes   = []float64{64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216}
 
 	requestsTotal = counter("rest_client_requests_total",
 		"Requests sent, watches and retries included; the code <error> means no answer.", "code", "method", "host")
@@ -87,10 +86,6 @@ var (
 		"Seconds that requests took, waits and retries included, without watches.", requestSeconds, "verb", "host")
 	rateLimiterDuration = histogram("rest_client_rate_limiter_duration_seconds",
 		"Seconds that requests waited for this client's own rate limit.", requestSeconds, "verb", "host")
-	requestSize = histogram("rest_client_request_size_bytes",
-		"Bytes of the bodies of requests, without watches.", requestBytes, "verb", "host")
-	responseSize = histogram("rest_client_response_size_bytes",
-		"Bytes of the bodies of answers, uncompressed, without watches.", requestBytes, "verb", "host")
 )
 
 // Leader election and controllers, as component-base registers them.

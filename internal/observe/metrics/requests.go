@@ -29,16 +29,10 @@ func (m *Metrics) Requests(server string) *restclient.Trace {
 			if result.Limited {
 				m.histogram(rateLimiterDuration, method, host).Observe(result.Waited.Seconds())
 			}
-			if info.Verb != "watch" {
-				m.histogram(requestSize, method, host).Observe(float64(result.Sent))
-			}
 			m.passes.requested(info.Origin)
 		},
 		Finished: func(info restclient.RequestInfo, result restclient.RequestResult) {
 			m.histogram(requestDuration, info.Method, host).Observe(result.Duration.Seconds())
-			if result.Code != 0 {
-				m.histogram(responseSize, info.Method, host).Observe(float64(result.Received))
-			}
 		},
 	}
 }

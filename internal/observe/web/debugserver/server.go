@@ -8,7 +8,6 @@
 //	/healthz        the same as /livez, under its old name
 //	/debug/orrery   the snapshots of all gears as one JSON document
 //	/debug/pprof/   profiles of the Go runtime, if enabled
-//	/               a list of these pages and of the gears
 //
 // Health is a list of named checks with the interface of kube-apiserver: the answer is "ok", or
 // with ?verbose a line for each check; /readyz/NAME runs one. Unlike kube-apiserver, a failed check
@@ -64,8 +63,6 @@ import (
 type Config struct {
 	// Address is the host and port to listen on; port 0 is any free port.
 	Address string
-	// Title is the first line of the index. Default: none.
-	Title string
 	// Metrics has what /metrics shows. Default: there is no /metrics.
 	Metrics prometheus.Gatherer
 	// Profiling adds /debug/pprof.
@@ -77,15 +74,10 @@ type Server struct {
 	listener net.Listener
 	http     *http.Server
 	served   chan struct{} // closed when the goroutine that accepts has ended
-	title    string
-	pages    []page
 
 	live, ready *checks
 	gears       *gears
 }
-
-// page is a line of the index.
-type page struct{ path, about string }
 
 // Limits for clients, since the process has more important work.
 const (
@@ -107,8 +99,7 @@ func Start(config Config) (*Server, error) {
 		return nil, fmt.Errorf("cannot listen on %s: %w", config.Address, err)
 	}
 	s := &Server{
-		listener: listener, served: make(chan struct{}), title: config.Title,
-		live: newChecks(), ready: newChecks(), gears: &gears{},
+		listener: listener, served: make(chan struct{}), live: newChecks(), ready: newChecks(), gears: &gears{},
 	}
 	s.http = &http.Server{
 		Handler:           s.handler(config),
@@ -153,47 +144,25 @@ func (s *Server) Show(name string, snapshot func() any) { s.gears.add(name, snap
 
 func (s *Server) handler(config Config) http.Handler {
 	mux := http.NewServeMux()
-	add := func(path, about string, handler http.Handler) {
-		mux.Handle("GET "+path, handler)
-		s.pages = append(s.pages, page{path: path, about: about})
-	}
 	if config.Metrics != nil {
 		// Scrapers are near, and each answer holds a copy of all metrics.
-		add("/metrics", "metrics, for Prometheus", promhttp.HandlerFor(config.Metrics,
+		mux.Handle("GET /metrics", promhttp.HandlerFor(config.Metrics,
 			promhttp.HandlerOpts{DisableCompression: true, MaxRequestsInFlight: atATime}))
 	}
-	add("/livez", "does the process work? (?verbose)", s.live)
-	add("/readyz", "does it know the cluster? (?verbose)", s.ready)
-	add("/healthz", "the same as /livez", s.live)
-	mux.Handle("GET /livez/", s.live)
-	mux.Handle("GET /readyz/", s.ready)
-	mux.Handle("GET /healthz/", s.live)
-	add("/debug/orrery", "what every gear is doing, as JSON (?gear=NAME, ?pretty)", s.gears)
+	for path, health := range map[string]*checks{"/livez": s.live, "/healthz": s.live, "/readyz": s.ready} {
+		mux.Handle("GET "+path, health)
+		mux.Handle("GET "+path+"/", health)
+	}
+	mux.Handle("GET /debug/orrery", s.gears)
 	if config.Profiling { // with this mux, not with the default one
-		add("/debug/pprof/", "profiles, for go tool pprof", http.HandlerFunc(pprof.Index))
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 		mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol) // go tool pprof sends a POST
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
-	mux.HandleFunc("GET /{$}", s.index)
 	return hostcheck.Guard(restricted(mux), config.Address)
-}
-
-// index lists every page, and then every gear.
-func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
-	var text strings.Builder
-	if s.title != "" {
-		fmt.Fprintf(&text, "%s\n\n", s.title)
-	}
-	for _, p := range s.pages {
-		fmt.Fprintf(&text, "%-16s %s\n", p.path, p.about)
-	}
-	for _, g := range s.gears.all() {
-		fmt.Fprintf(&text, "/debug/orrery?pretty&gear=%s\n", g.name)
-	}
-	sendText(w, http.StatusOK, text.String())
 }
 
 // restricted sets the time limit of an answer, and headers that restrict browsers.

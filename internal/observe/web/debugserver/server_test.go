@@ -140,42 +140,25 @@ func TestGearsAreShownAsJSON(t *testing.T) {
 	assert.Contains(t, get(t, server, "/debug/orrery"), "500 this cannot be shown")
 }
 
-func TestTheIndexListsWhatThereIs(t *testing.T) {
-	bare := start(t, debugserver.Config{})
-	bare.Show("queue", func() any { return nil })
-	_, body, _ := ask(t, bare, http.MethodGet, "/")
-	var paths []string
-	for line := range strings.Lines(body) {
-		path := strings.Fields(line)[0]
-		paths = append(paths, path)
-		assert.Contains(t, get(t, bare, path), "200 ", path)
-	}
-	assert.Equal(t, []string{"/livez", "/readyz", "/healthz", "/debug/orrery",
-		"/debug/orrery?pretty&gear=queue"}, paths)
-	all := start(t, debugserver.Config{Title: "this program", Metrics: metrics.New("v7"), Profiling: true})
-	assert.Regexp(t, `(?s)^200 this program\n\n/metrics .*\n/debug/pprof/ `, get(t, all, "/"))
-	_, body, header := ask(t, all, http.MethodGet, "/metrics")
-	assert.Contains(t, header.Get("Content-Type"), "text/plain; version=0.0.4")
-	assert.Regexp(t, `orrery_build_info{go_version="[^"]+",version="v7"} 1`, body)
-}
-
 // Profiles are served only if they were enabled. Nothing can be changed, and a page in a browser
 // whose name resolves to this machine (DNS rebinding) is refused.
 func TestWhatIsAnswered(t *testing.T) {
-	off, on := start(t, debugserver.Config{}), start(t, debugserver.Config{Profiling: true})
+	off := start(t, debugserver.Config{})
+	on := start(t, debugserver.Config{Profiling: true, Metrics: metrics.New("v7")})
 	for _, c := range []struct {
 		server             *debugserver.Server
 		method, path, want string
 	}{
 		{off, "GET", "/debug/pprof/", "^404 "}, {off, "GET", "/debug/pprof/goroutine", "^404 "},
-		{off, "GET", "/debug/pprof/cmdline", "^404 "}, {off, "GET", "/nonsense", "^404 "},
+		{off, "GET", "/debug/pprof/cmdline", "^404 "}, {off, "GET", "/nonsense", "^404 "}, {off, "GET", "/metrics", "^404 "},
+		{on, "GET", "/metrics", `^200 .*orrery_build_info{go_version="[^"]+",version="v7"} 1`},
 		{on, "GET", "/debug/pprof/", "^200 .*goroutine"},
 		{on, "GET", "/debug/pprof/goroutine?debug=1", "^200 goroutine profile: total"},
 		{on, "GET", "/debug/pprof/heap?debug=1", "^200 heap profile"},
 		{on, "GET", "/debug/pprof/symbol", "^200 num_symbols"},
 		{on, "POST", "/debug/pprof/symbol", "^200 "}, // the form of go tool pprof
 		{on, "HEAD", "/livez", "^200 $"},
-		{on, "POST", "/", "^405 "}, {on, "PUT", "/livez", "^405 "}, {on, "DELETE", "/debug/orrery", "^405 "},
+		{on, "POST", "/metrics", "^405 "}, {on, "PUT", "/livez", "^405 "}, {on, "DELETE", "/debug/orrery", "^405 "},
 		{on, "PATCH", "/debug/pprof/profile", "^405 "}, {on, "PURGE", "/nonsense", "^404 "},
 	} {
 		code, body, header := ask(t, c.server, c.method, c.path)
@@ -188,6 +171,8 @@ func TestWhatIsAnswered(t *testing.T) {
 	}
 	code, _, _ := ask(t, on, http.MethodGet, "/debug/orrery", "evil.example")
 	assert.Equal(t, 403, code)
+	_, _, header := ask(t, on, http.MethodGet, "/metrics")
+	assert.Contains(t, header.Get("Content-Type"), "text/plain; version=0.0.4")
 }
 
 // Four requests at a time may use the page that costs memory. Stop waits for responses in progress,

@@ -30,15 +30,11 @@ func pageFS() fs.FS {
 
 // moduleNames returns the files that modules import, under the name "orrery/FILE".
 func moduleNames() []string {
-	names := []string{"vendor/htm-preact.js"}
-	for _, pattern := range []string{"*.js", "*.json"} {
-		found, err := fs.Glob(pageFS(), pattern)
-		if err != nil {
-			panic(err) // the patterns are constant
-		}
-		names = append(names, found...)
+	names, err := fs.Glob(pageFS(), "*.js*")
+	if err != nil {
+		panic(err) // the pattern is constant
 	}
-	return names
+	return append(names, "vendor/htm-preact.js")
 }
 
 // importMap returns the text of the page's import map; address returns where a file is found.

@@ -33,7 +33,7 @@ func machine(t *testing.T) []byte { return file(t, "machine") }
 func replayed(t testing.TB, recording []byte, source view.Code) string {
 	t.Helper()
 	server, err := view.Start(view.Config{
-		Name: "test", Code: source,
+		Code:      source,
 		Recording: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recording)), nil },
 	})
 	require.NoError(t, err)

@@ -32,8 +32,6 @@ type Config struct {
 	// Recording, if not nil and without a Source, opens the file that the page shows. The server
 	// closes it.
 	Recording func() (io.ReadCloser, error)
-	// Name is what the page calls the recording.
-	Name string
 	// Code is where the page finds the functions of the gears.
 	Code Code
 }
@@ -95,7 +93,7 @@ func listen(port int) (net.Listener, error) {
 func (s *Server) URL() string {
 	query := url.Values{"token": {s.token}}
 	if s.config.Source == nil && s.config.Recording != nil {
-		query.Set("recording", s.config.Name)
+		query.Set("recording", "") // for the page
 	}
 	return fmt.Sprintf("http://127.0.0.1:%d/?%s", s.port, query.Encode())
 }
