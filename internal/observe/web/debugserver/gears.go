@@ -62,17 +62,22 @@ func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // camel case, errors and constants by their text, durations as 1m30s, and null for a zero time or a
 // nil error.
 func plain(v reflect.Value) any {
-	if !v.IsValid() {
+	if !v.IsValid() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && v.IsNil() {
 		return nil
 	}
-	if text, ok := ownText(v); ok {
-		return text
+	switch value := v.Interface().(type) {
+	case time.Time:
+		if value.IsZero() {
+			return nil
+		}
+		return value
+	case error:
+		return value.Error()
+	case fmt.Stringer:
+		return value.String()
 	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
-		if v.IsNil() {
-			return nil
-		}
 		return plain(v.Elem())
 	case reflect.Struct:
 		return plainStruct(v)
@@ -91,25 +96,6 @@ func plain(v reflect.Value) any {
 	default:
 		return v.Interface()
 	}
-}
-
-// ownText returns the text of a time, an error or a Stringer.
-func ownText(v reflect.Value) (text any, ok bool) {
-	if !v.CanInterface() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && v.IsNil() {
-		return nil, false
-	}
-	switch value := v.Interface().(type) {
-	case time.Time:
-		if value.IsZero() {
-			return nil, true
-		}
-		return value, true
-	case error:
-		return value.Error(), true
-	case fmt.Stringer:
-		return value.String(), true
-	}
-	return nil, false
 }
 
 func plainStruct(v reflect.Value) any {

@@ -21,11 +21,9 @@ type Place struct {
 	Name string `json:"name"`
 	// File is its file in the repository, or the learner's file.
 	File string `json:"file"`
-	// Line is that of the declaration, Text the function with its comment, and First the line where
-	// Text begins.
-	Line  int    `json:"line"`
-	First int    `json:"first"`
-	Text  string `json:"text"`
+	// Line is that of the declaration, and Text the function with its comment.
+	Line int    `json:"line"`
+	Text string `json:"text"`
 	// Yours reports that the learner has written the file.
 	Yours bool `json:"yours,omitempty"`
 }
@@ -133,9 +131,8 @@ func (c Code) add(found map[string]Place, name, text string) {
 		if at[4] >= 0 {
 			full = text[at[4]:at[5]] + "." + full
 		}
-		first := 1 + strings.Count(text[:at[0]], "\n")
 		found[full] = Place{
-			Name: full, File: shown, Line: first + strings.Count(comment, "\n"), First: first,
+			Name: full, File: shown, Line: 1 + strings.Count(text[:at[3]], "\n"),
 			Text: comment + function(text[at[3]:]), Yours: yours,
 		}
 	}

@@ -62,7 +62,7 @@ func TestALearnersPageStandsForTheReference(t *testing.T) {
 	found, err := Code{Files: orrery.Source, Yours: yours}.Find("textbook")
 	require.NoError(t, err)
 	assert.Equal(t, Place{
-		Name: "Queue.Get", File: "workshop/work/08/queue/queue.go", Line: 4, First: 3, Yours: true,
+		Name: "Queue.Get", File: "workshop/work/08/queue/queue.go", Line: 4, Yours: true,
 		Text: "// Get is mine.\nfunc (q *Queue[K]) Get() (key K, shutdown bool) { panic(1) }",
 	}, found["queue.got"])
 	assert.NotContains(t, found, "queue.added", "the page does not declare it any more")

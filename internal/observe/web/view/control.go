@@ -48,33 +48,14 @@ const absence = 10 * time.Second
 type controls struct {
 	control Control
 
+	away *time.Timer // runs since the last page has gone
+
 	mu    sync.Mutex // guards the fields below
 	pages int
-	away  *time.Timer // since the last page has gone
 }
 
-// enter is called when a page has come.
-func (c *controls) enter() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.pages++
-	c.stay()
-}
-
-// stay keeps the gates as they are. It must be called with mu held.
-func (c *controls) stay() {
-	if c.away != nil {
-		c.away.Stop()
-	}
-}
-
-// leave is called when a page has gone. Without a page the gates open after a while.
-func (c *controls) leave() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.pages--; c.pages > 0 {
-		return
-	}
+func newControls(control Control) *controls {
+	c := &controls{control: control}
 	c.away = time.AfterFunc(absence, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -82,13 +63,32 @@ func (c *controls) leave() {
 			c.control.Release()
 		}
 	})
+	c.away.Stop() // a page will come
+	return c
+}
+
+// enter is called when a page has come.
+func (c *controls) enter() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pages++
+	c.away.Stop()
+}
+
+// leave is called when a page has gone. Without a page the gates open after a while.
+func (c *controls) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pages--; c.pages == 0 {
+		c.away.Reset(absence)
+	}
 }
 
 // end opens the gates when the server stops: no page can do so any more.
 func (c *controls) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.stay()
+	c.away.Stop()
 	c.control.Release()
 }
 

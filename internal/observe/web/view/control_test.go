@@ -32,7 +32,7 @@ func (h *heard) Release() { h.released.Add(1) }
 func TestGatesOpenWithoutAPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var control heard
-		c := &controls{control: &control}
+		c := newControls(&control)
 		after := func(d time.Duration, want int) {
 			t.Helper()
 			time.Sleep(d)

@@ -47,7 +47,7 @@ func newHub(source Source, control Control) *hub {
 		upgrade: websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }},
 	}
 	if control != nil {
-		h.control = &controls{control: control}
+		h.control = newControls(control)
 	}
 	return h
 }

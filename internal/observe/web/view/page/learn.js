@@ -37,9 +37,9 @@ export function Code({ name, view, close }) {
   const found = functions && actedLast(name, view, functions);
   const title = name ? `${text("code")} · ${name}` : text("code");
   if (!found) return html`<${Dialog} title=${title} close=${close}><p>${functions && text(Object.keys(functions).length ? "code-none" : "code-absent")}</p></${Dialog}>`;
-  const { e, place } = found, lines = place.text.split("\n");
+  const { e, place } = found, lines = place.text.split("\n"), first = place.line - lines.findIndex(line => line.startsWith("func"));
   return html`<${Dialog} title=${title} close=${close}>
     <p class="mono" data-code="place">${place.file}:${place.line} <b>${place.name}</b>${place.yours && html` <span class="good">${text("yours")}</span>`}</p>
     <p>${text("code-event", { s: count(e.s), name: e.e })} ${e.k ?? ""}</p>
-    <pre class="source" tabindex="0">${lines.map((line, i) => html`<span class=${i + place.first === place.line ? "at" : ""}><i>${i + place.first}</i>${line}${"\n"}</span>`)}</pre></${Dialog}>`;
+    <pre class="source" tabindex="0">${lines.map((line, i) => html`<span class=${i + first === place.line ? "at" : ""}><i>${i + first}</i>${line}${"\n"}</span>`)}</pre></${Dialog}>`;
 }
