@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -171,7 +170,7 @@ func TestMetricsCallAnElectionAsItsLease(t *testing.T) {
 	shown := func() string {
 		answer := httptest.NewRecorder()
 		request := httptest.NewRequest(http.MethodGet, "/metrics", nil)
-		promhttp.HandlerFor(p.observer.metrics, promhttp.HandlerOpts{}).ServeHTTP(answer, request)
+		p.observer.metrics.Handler().ServeHTTP(answer, request)
 		return answer.Body.String()
 	}
 	var recorded notedEvents

@@ -44,7 +44,7 @@ func startObserver(options observerOptions, logger *logs.Logger) (*observer, err
 	}
 	server, err := debugserver.Start(debugserver.Config{
 		Address:   net.JoinHostPort(options.address, strconv.Itoa(options.port)),
-		Metrics:   o.metrics,
+		Metrics:   o.metrics.Handler(),
 		Profiling: options.profiling,
 	})
 	if err != nil && options.explicit() {

@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
@@ -198,7 +197,7 @@ func (s *stage) metric(prefix string) (lines []string) {
 	s.t.Helper()
 	answer := httptest.NewRecorder()
 	request := httptest.NewRequest(http.MethodGet, "/metrics", nil)
-	promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{}).ServeHTTP(answer, request)
+	s.metrics.Handler().ServeHTTP(answer, request)
 	for line := range strings.Lines(answer.Body.String()) {
 		if strings.HasPrefix(line, prefix) {
 			lines = append(lines, strings.TrimSpace(line))

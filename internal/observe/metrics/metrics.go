@@ -1,10 +1,12 @@
 package metrics
 
 import (
+	"net/http"
 	"runtime"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
 	"orrery/controller/events"
@@ -60,6 +62,15 @@ func (m *Metrics) read(source func(putFunc)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.sources = append(m.sources, source)
+}
+
+// atATime is the number of concurrent answers of Handler, each of which holds a copy of all metrics.
+const atATime = 4
+
+// Handler returns the page for Prometheus, uncompressed since scrapers are near.
+func (m *Metrics) Handler() http.Handler {
+	options := promhttp.HandlerOpts{DisableCompression: true, MaxRequestsInFlight: atATime}
+	return promhttp.HandlerFor(m, options)
 }
 
 // Gather implements prometheus.Gatherer: it returns all metrics, with those that the library has of

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,6 +101,25 @@ func TestCountingCostsNoAllocation(t *testing.T) {
 	assert.Equal(t, plain, testing.AllocsPerRun(200, cycle(fast.New(config))))
 }
 
+// Only a few requests at a time may use what costs memory.
+func TestScrapesHaveALimit(t *testing.T) {
+	m := metrics.New("")
+	entered, release := make(chan struct{}), make(chan struct{})
+	m.BeforeGather(func() {
+		entered <- struct{}{}
+		<-release
+	})
+	page := m.Handler()
+	var scrapes sync.WaitGroup
+	for range 4 {
+		scrapes.Go(func() { answerOf(page) })
+		<-entered
+	}
+	assert.Contains(t, answerOf(page), "Limit of concurrent requests reached")
+	close(release)
+	scrapes.Wait()
+}
+
 func TestQueueInFigures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := metrics.New("")
@@ -186,7 +206,7 @@ func TestAHandlerThatHangs(t *testing.T) {
 			t.Helper()
 			has(t, m, fmt.Sprintf(`orrery_listener_stalled_seconds{handler=%q,informer="things"} %d`, name, seconds))
 		}
-		stalled("h", 0)
+		text(m)
 		time.Sleep(time.Minute)
 		stalled("h", 0) // it is idle
 		stalled("h2", 60)

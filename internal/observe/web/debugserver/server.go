@@ -16,7 +16,7 @@
 // # Guarantees
 //
 // The server is read-only: it refuses other methods than GET and HEAD, except for the symbol table
-// of pprof. It limits concurrent answers of /metrics, and shows the gears to one client at a time.
+// of pprof. It shows the gears to one client at a time.
 //
 // It refuses requests that name another host than the loopback address or Config.Address, or that
 // come from another page, see package hostcheck. There is no login and no encryption, so the
@@ -53,9 +53,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"orrery/internal/app/hostcheck"
 )
 
@@ -63,8 +60,8 @@ import (
 type Config struct {
 	// Address is the host and port to listen on; port 0 is any free port.
 	Address string
-	// Metrics has what /metrics shows. Default: there is no /metrics.
-	Metrics prometheus.Gatherer
+	// Metrics answers /metrics. Default: there is no /metrics.
+	Metrics http.Handler
 	// Profiling adds /debug/pprof.
 	Profiling bool
 }
@@ -85,7 +82,6 @@ const (
 	writeTimeout   = 30 * time.Second
 	idleTimeout    = time.Minute
 	maxHeaderBytes = 16 << 10
-	atATime        = 4 // concurrent answers of /metrics
 	stopTimeout    = time.Second
 )
 
@@ -145,9 +141,7 @@ func (s *Server) Show(name string, snapshot func() any) { s.gears.add(name, snap
 func (s *Server) handler(config Config) http.Handler {
 	mux := http.NewServeMux()
 	if config.Metrics != nil {
-		// Scrapers are near, and each answer holds a copy of all metrics.
-		mux.Handle("GET /metrics", promhttp.HandlerFor(config.Metrics,
-			promhttp.HandlerOpts{DisableCompression: true, MaxRequestsInFlight: atATime}))
+		mux.Handle("GET /metrics", config.Metrics)
 	}
 	for path, health := range map[string]*checks{"/livez": s.live, "/healthz": s.live, "/readyz": s.ready} {
 		mux.Handle("GET "+path, health)

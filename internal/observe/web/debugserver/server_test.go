@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -144,7 +142,7 @@ func TestGearsAreShownAsJSON(t *testing.T) {
 // whose name resolves to this machine (DNS rebinding) is refused.
 func TestWhatIsAnswered(t *testing.T) {
 	off := start(t, debugserver.Config{})
-	on := start(t, debugserver.Config{Profiling: true, Metrics: metrics.New("v7")})
+	on := start(t, debugserver.Config{Profiling: true, Metrics: metrics.New("v7").Handler()})
 	for _, c := range []struct {
 		server             *debugserver.Server
 		method, path, want string
@@ -175,32 +173,27 @@ func TestWhatIsAnswered(t *testing.T) {
 	assert.Contains(t, header.Get("Content-Type"), "text/plain; version=0.0.4")
 }
 
-// Four requests at a time may use the page that costs memory. Stop waits for responses in progress,
+// Stop waits for responses in progress,
 // aborts those that do not end, and leaves nothing behind: the port is free, idle connections are
 // closed, and goleak finds no goroutine.
-func TestLimitsAndStop(t *testing.T) {
+func TestStopLeavesNothing(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	server := start(t, debugserver.Config{
-		Metrics: prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		Metrics: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 			entered <- struct{}{}
 			<-release
-			return nil, nil
 		}),
 	})
 	idle, err := net.Dial("tcp", server.Addr())
 	require.NoError(t, err)
 	defer idle.Close()
 	var askers sync.WaitGroup
-	for range 4 {
-		askers.Go(func() {
-			if answer, err := client.Get("http://" + server.Addr() + "/metrics"); err == nil {
-				answer.Body.Close()
-			}
-		})
-		<-entered
-	}
-	assert.Contains(t, get(t, server, "/metrics"), "503 Limit of concurrent requests reached")
-	assert.Equal(t, "200 ok", get(t, server, "/livez"), "health is not held up")
+	askers.Go(func() {
+		if answer, err := client.Get("http://" + server.Addr() + "/metrics"); err == nil {
+			answer.Body.Close()
+		}
+	})
+	<-entered
 	server.Stop() // it takes its second: the handler does not return before
 	askers.Wait()
 	close(release)

@@ -89,6 +89,10 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 	replay, err := view.Start(view.Config{Recording: func() (io.ReadCloser, error) { return os.Open(os.DevNull) }})
 	require.NoError(t, err)
 	t.Cleanup(replay.Stop)
+	assert.NotEqual(t, at(t, server, "").Port(), at(t, replay, "").Port(), "a free one if the default is taken")
+	token := at(t, server, "").Query().Get("token")
+	assert.Len(t, token, 26, "130 random bits")
+	assert.NotEqual(t, token, at(t, replay, "").Query().Get("token"))
 	for name, c := range map[string]struct {
 		method, path string // with a query, unless that is the token
 		header       map[string]string
@@ -204,15 +208,6 @@ func TestASocketHasTheRun(t *testing.T) {
 	conn.Close()
 	deaf.Close()
 	run.Stop("the test is over")
-}
-
-func TestEachServerHasAPortAndAToken(t *testing.T) {
-	one, _ := live(t) // has the default port unless it is taken already
-	other, _ := live(t)
-	assert.NotEqual(t, at(t, one, "").Port(), at(t, other, "").Port())
-	token := at(t, one, "").Query().Get("token")
-	assert.Len(t, token, 26, "130 random bits")
-	assert.NotEqual(t, token, at(t, other, "").Query().Get("token"))
 }
 
 // Every user of a machine can read the arguments of a process. The browser gets the name of a file
