@@ -44,7 +44,7 @@ func New(version string) *Metrics {
 	for _, result := range passResults {
 		m.counter(passesTotal, result)
 	}
-	for _, result := range []string{success, failure} {
+	for _, result := range []string{"success", "failure"} {
 		m.counter(finalizationsTotal, result)
 	}
 	m.read(func(put putFunc) {
@@ -64,13 +64,10 @@ func (m *Metrics) read(source func(putFunc)) {
 	m.sources = append(m.sources, source)
 }
 
-// atATime is the number of concurrent answers of Handler, each of which holds a copy of all metrics.
-const atATime = 4
-
-// Handler returns the page for Prometheus, uncompressed since scrapers are near.
+// Handler returns the page for Prometheus: uncompressed, since scrapers are near, and for four of
+// them at a time, since each answer holds a copy of all metrics.
 func (m *Metrics) Handler() http.Handler {
-	options := promhttp.HandlerOpts{DisableCompression: true, MaxRequestsInFlight: atATime}
-	return promhttp.HandlerFor(m, options)
+	return promhttp.HandlerFor(m, promhttp.HandlerOpts{DisableCompression: true, MaxRequestsInFlight: 4})
 }
 
 // Gather implements prometheus.Gatherer: it returns all metrics, with those that the library has of

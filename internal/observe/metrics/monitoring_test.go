@@ -47,7 +47,8 @@ var (
 func TestRulesAndDashboardAskForWhatThereIs(t *testing.T) {
 	labels := labelsOfSeries()
 	for file, least := range map[string]int{
-		"deploy/monitoring/prometheusrule.yaml": 9, "deploy/monitoring/dashboard.json": 21, "docs/operate/observing.md": 9,
+		"deploy/monitoring/prometheusrule.yaml": 9, "deploy/monitoring/dashboard.json": 21,
+		"docs/operate/observing.md": 9,
 	} {
 		text, err := os.ReadFile("../../../" + file)
 		require.NoError(t, err)

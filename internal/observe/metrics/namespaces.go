@@ -16,11 +16,6 @@ import (
 	"orrery/wait"
 )
 
-const (
-	success = "success"
-	failure = "failure"
-)
-
 // The results of passes.
 const (
 	passDone      = "done"
@@ -84,9 +79,9 @@ func (m *Metrics) Namespaces() *nsctl.Trace {
 		Conflict:         func(string, error) { m.counter(conflictsTotal).Inc() },
 		ConditionsFailed: func(string, error) { m.counter(reportFailures).Inc() },
 		Finalized: func(_ string, err error) {
-			result := success
+			result := "success"
 			if err != nil && !api.IsNotFound(err) {
-				result = failure
+				result = "failure"
 			}
 			m.counter(finalizationsTotal, result).Inc()
 		},

@@ -7,9 +7,6 @@ import (
 	"orrery/restclient"
 )
 
-// noAnswer is Kubernetes' code label for a request without an answer.
-const noAnswer = "<error>"
-
 // Requests returns hooks for a client of the server with that URL.
 func (m *Metrics) Requests(server string) *restclient.Trace {
 	host := server
@@ -18,7 +15,7 @@ func (m *Metrics) Requests(server string) *restclient.Trace {
 	}
 	return &restclient.Trace{
 		RequestDone: func(info restclient.RequestInfo, result restclient.RequestResult) {
-			code, method := noAnswer, info.Method
+			code, method := "<error>", info.Method // Kubernetes' code without an answer
 			if result.Code != 0 {
 				code = strconv.Itoa(result.Code)
 			}
