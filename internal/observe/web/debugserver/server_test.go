@@ -149,7 +149,8 @@ func TestWhatIsAnswered(t *testing.T) {
 	}{
 		{off, "GET", "/debug/pprof/", "^404 "}, {off, "GET", "/debug/pprof/goroutine", "^404 "},
 		{off, "GET", "/debug/pprof/cmdline", "^404 "}, {off, "GET", "/nonsense", "^404 "},
-		{off, "GET", "/metrics", "^404 "}, {on, "GET", "/metrics", `^200 .*orrery_build_info{go_version="[^"]+",version="v7"} 1`},
+		{off, "GET", "/metrics", "^404 "},
+		{on, "GET", "/metrics", `^200 .*orrery_build_info{go_version="[^"]+",version="v7"} 1`},
 		{on, "GET", "/debug/pprof/", "^200 .*goroutine"},
 		{on, "GET", "/debug/pprof/goroutine?debug=1", "^200 goroutine profile: total"},
 		{on, "GET", "/debug/pprof/heap?debug=1", "^200 heap profile"},
