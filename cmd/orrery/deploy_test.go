@@ -80,7 +80,7 @@ func TestMonitoringFitsTheDeployment(t *testing.T) {
 	assert.Equal(t, monitoring["Kustomization"]["namespace"],
 		policy.at("spec", "ingress", 0, "from", 0, "namespaceSelector", "matchLabels", "kubernetes.io/metadata.name"))
 	assert.Equal(t, labels, monitor.at("spec", "selector", "matchLabels"))
-	assert.Equal(t, []any{deployment.at("metadata", "namespace")}, monitor.at("spec", "namespaceSelector", "matchNames"))
+	assert.Equal(t, deployment.at("metadata", "namespace"), monitor.at("spec", "namespaceSelector", "matchNames", 0))
 	assert.Equal(t, ports["name"], monitor.at("spec", "podMetricsEndpoints", 0, "port"))
 }
 

@@ -87,8 +87,8 @@ func TestWhyOnAServer(t *testing.T) {
 }
 
 // What happens in the middle of an examination has its exit code and one plain sentence. From the
-// nth request of a path on, it happens before each answer to that path: the namespace goes, or one of
-// its name is created, too, the server breaks all connections, or there is a Ctrl-C.
+// nth request of a path on, it happens before each answer to that path: the namespace goes, or one
+// of its name is created, too, the server breaks all connections, or there is a Ctrl-C.
 func TestInTheMiddle(t *testing.T) {
 	for what, test := range map[string]struct {
 		line    string
@@ -107,8 +107,9 @@ func TestInTheMiddle(t *testing.T) {
 			`namespace "shop" was removed while it was examined`, ""},
 		"it is created again, watched": {"shop -w", ofNamespace, 2, "is created", 0,
 			`namespace "shop" was removed while it was examined`, ""},
-		"the server ends at once":         {"shop", ofNamespace, 1, "ends", 1, "", "http://127.0.0.1"},
-		"the server ends in discovery":    {"shop", ofDiscovery, 1, "ends", 3, "0 types read, unread: everything (the ", ""},
+		"the server ends at once": {"shop", ofNamespace, 1, "ends", 1, "", "http://127.0.0.1"},
+		"the server ends in discovery": {"shop", ofDiscovery, 1, "ends", 3,
+			"0 types read, unread: everything (the ", ""},
 		"the server ends in a list":       {"shop", ofConfigMaps, 1, "ends", 3, "unread: configmaps", ""},
 		"the server ends before sample 2": {"shop", ofNamespace, 2, "ends", 3, "the second sample failed: ", ""},
 		"the server ends, all": {"-A", ofNamespace, 2, "ends", 3,
@@ -149,7 +150,7 @@ func TestInTheMiddle(t *testing.T) {
 					Body: []byte(`{"metadata":{"finalizers":null}}`),
 				}, {
 					Verb: http.MethodPut, Path: ofNamespace + "/finalize", ContentType: "application/json",
-					Body: []byte(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"},"spec":{"finalizers":[]}}`),
+					Body: []byte(`{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"shop"},"spec":{}}`),
 				}} {
 					_ = aside.Do(t.Context(), change, nil) // it goes once
 				}

@@ -133,8 +133,8 @@ func newCollector(client *restclient.Client, namespace string, options Options) 
 	return c
 }
 
-// complete takes the second samples after the interval, if there is one, and then reads the cluster,
-// which has what was repaired during the interval.
+// complete takes the second samples after the interval, if there is one, and then reads the
+// cluster, which has what was repaired during the interval.
 func (c *collector) complete(ctx, bounded context.Context, all []*collector) {
 	took := time.Since(c.began)
 	if c.options.Interval >= 0 && bounded.Err() == nil && wait.Sleep(ctx, c.options.Interval) == nil {

@@ -55,7 +55,8 @@ func TestFieldsOfPolicies(t *testing.T) {
 	}
 }
 
-// written is when an object was last written, which shows whether the controller has met it as it is.
+// written is when an object was last written, which shows whether the controller has met it as it
+// is.
 var written = time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
 
 const writtenAt = `"metadata":{"name":"","managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}]}`
