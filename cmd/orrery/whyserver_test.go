@@ -14,8 +14,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// This page tests "orrery why" on a server.
-
 const (
 	ofNamespace  = "/api/v1/namespaces/shop"
 	ofConfigMaps = ofNamespace + "/configmaps"
