@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"orrery/controller/manager"
 	"orrery/controller/rbac"
 	"orrery/examples/garbagecollector"
@@ -47,7 +49,8 @@ func garbageCollector() manager.Descriptor {
 }
 
 func garbageTrace(c manager.ControllerContext) *garbagecollector.Trace {
-	recorder, rare := c.Recorder(), refusals{at: map[string]time.Time{}}
+	var rare refusals
+	recorder := c.Recorder()
 	return &garbagecollector.Trace{
 		Wrote: func(object api.ObjectReference, what string) {
 			c.Logger.At(1).Str("controller", c.Name).Str("kind", object.Kind).Str("namespace", object.Namespace).
@@ -59,10 +62,10 @@ func garbageTrace(c manager.ControllerContext) *garbagecollector.Trace {
 					owner.UID, object.Namespace))
 		},
 		Forbidden: func(err error) {
-			if resource, ok := rare.isNews(err); ok {
+			rare.report(err, func(resource string) {
 				c.Logger.Warn().Str("controller", c.Name).Str("resource", resource).Err(err).
 					Msg("objects cannot be collected, trying again in a minute")
-			}
+			})
 		},
 		Refused: func(resource api.GroupVersionResource, err error) {
 			c.Logger.Warn().Str("controller", c.Name).Str("resource", resource.TypeName()).Err(err).
@@ -73,21 +76,15 @@ func garbageTrace(c manager.ControllerContext) *garbagecollector.Trace {
 
 // refusals limits the log lines about missing rights to one a minute for each type, however many
 // objects wait.
-type refusals struct {
-	mu sync.Mutex
-	at map[string]time.Time // time of the last line, by resource
-}
+type refusals struct{ lines sync.Map } // *rate.Sometimes, by resource
 
-// isNews returns the resource that the server refuses, and reports whether a line about it is due.
-func (r *refusals) isNews(err error) (resource string, due bool) {
+// report calls log with the resource that the server refuses, if a line about it is due.
+func (r *refusals) report(err error, log func(resource string)) {
+	resource := ""
 	if refused, ok := errors.AsType[*api.StatusError](err); ok && refused.Status.Details != nil {
 		details := refused.Status.Details
 		resource = api.GroupVersionResource{Group: details.Group, Resource: details.Kind}.TypeName()
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if due = time.Since(r.at[resource]) >= time.Minute; due {
-		r.at[resource] = time.Now()
-	}
-	return resource, due
+	lines, _ := r.lines.LoadOrStore(resource, &rate.Sometimes{Interval: time.Minute})
+	lines.(*rate.Sometimes).Do(func() { log(resource) })
 }
