@@ -58,7 +58,8 @@ func mayNotDelete(e *Evidence) []Finding {
 		review := find(e.Reviews, func(r Review) bool { return r.Refusal == refusal })
 		switch {
 		case review == nil:
-			f.lack(nil, "no SubjectAccessReview was made, so run this command again")
+			f.lack(nil, "no SubjectAccessReview was made: only some rights are asked about, and none that came with "+
+				"the second sample, so run this command again")
 		case review.Failed != nil:
 			f.lack(review.Failed, "the SubjectAccessReview failed")
 		case review.Allowed:

@@ -34,7 +34,7 @@ func (c *collector) workloads(ctx context.Context, held []why.Held) {
 func (c *collector) stamps(ctx context.Context, held []why.Held) {
 	for _, h := range held {
 		keeper := h.Keeper()
-		if keeper.Known() && !keeper.Balancer {
+		if keeper.Known() && !keeper.Balancer || len(c.evidence.Stamps) == maxStamps {
 			continue
 		}
 		stamp := why.Stamp{Type: h.Type.Name(), Object: h.Object.Name, Finalizer: h.Finalizer}
@@ -168,7 +168,7 @@ func (c *collector) ownersRights(ctx context.Context) {
 				continue
 			}
 			for _, refusal := range h.OwnersRights(w) {
-				if !slices.Contains(asked, refusal) {
+				if len(asked) < maxOwners && !slices.Contains(asked, refusal) {
 					asked = append(asked, refusal)
 					e.Reviews = append(e.Reviews, c.review(ctx, refusal))
 				}

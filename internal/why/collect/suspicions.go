@@ -12,10 +12,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// held returns the finalizers whose owners are looked for.
-func (c *collector) held() []why.Held {
-	return append(c.evidence.HeldOrAwaiting(), c.evidence.HeldNamespace()...)
-}
+// What is one of many has a limit beside that of all requests: the controller's refusals, of which
+// the first type stands for all, objects with finalizers, and the rights of their owners.
+const (
+	maxReviews = 4
+	maxStamps  = 24
+	maxOwners  = 30
+)
 
 // suspicions is wave 4: it reads what the samples give a reason for.
 func (c *collector) suspicions(ctx context.Context) {
@@ -37,7 +40,7 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(len(e.Stale()) > 0, func() { c.probes(ctx) })
 	ask(len(why.Refusals(n, e.Name)) > 0, func() { c.reviews(ctx) })
 	ask(e.BlamesConversion(), func() { e.Definitions = list(ctx, c, query{gvr: definitionsResource}, definitionOf) })
-	held := c.held()
+	held := append(e.HeldOrAwaiting(), e.HeldNamespace()...)
 	ask(len(held) > 0 && e.Terminating == nil, func() {
 		var err error
 		e.Terminating, err = c.inDeletionNow(ctx)
@@ -67,9 +70,10 @@ func (c *collector) probes(ctx context.Context) {
 	}
 }
 
-// reviews checks the refusals in the conditions: whether the user lacks the right.
+// reviews checks the first refusals in the conditions: whether the user lacks the right.
 func (c *collector) reviews(ctx context.Context) {
-	for _, refusal := range why.Refusals(c.evidence.Latest(), c.evidence.Name) {
+	refusals := why.Refusals(c.evidence.Latest(), c.evidence.Name)
+	for _, refusal := range refusals[:min(len(refusals), maxReviews)] {
 		c.evidence.Reviews = append(c.evidence.Reviews, c.review(ctx, refusal))
 	}
 }
