@@ -34,29 +34,24 @@ func replicaSetController() manager.Descriptor {
 		},
 		New: func(c manager.ControllerContext) (manager.Controller, error) {
 			recorder := c.Recorder()
-			record := func(set *apps.ReplicaSet, kind api.EventType, reason, message string) {
-				regarding := set.Reference(apps.ReplicaSetKind, apps.GroupVersion)
-				recorder.Event(context.Background(), regarding, kind, reason, message)
+			// recorded has the reasons and messages of kube-controller-manager.
+			recorded := func(verb, doing, done string) func(*apps.ReplicaSet, string, error) {
+				return func(set *apps.ReplicaSet, pod string, err error) {
+					kind, reason, message := api.EventNormal, "Successful"+verb, done+" pod: "+pod
+					if err != nil {
+						kind, reason, message = api.EventWarning, "Failed"+verb, "Error "+doing+": "+err.Error()
+					}
+					regarding := set.Reference(apps.ReplicaSetKind, apps.GroupVersion)
+					recorder.Event(context.Background(), regarding, kind, reason, message)
+				}
 			}
 			controller, err := apps.NewReplicaSetController(apps.ReplicaSetConfig{
 				ReplicaSets: collection[*apps.ReplicaSet](c, apps.ReplicaSetsResource),
 				Pods:        collection[*apps.Pod](c, api.PodsResource),
 				Worker:      c.WorkerConfig("replicaset"),
-				Trace: &apps.ReplicaSetTrace{ // reasons and messages as in kube-controller-manager
-					Created: func(set *apps.ReplicaSet, pod string, err error) {
-						if err != nil {
-							record(set, api.EventWarning, "FailedCreate", "Error creating: "+err.Error())
-							return
-						}
-						record(set, api.EventNormal, "SuccessfulCreate", "Created pod: "+pod)
-					},
-					Deleted: func(set *apps.ReplicaSet, pod string, err error) {
-						if err != nil {
-							record(set, api.EventWarning, "FailedDelete", "Error deleting: "+err.Error())
-							return
-						}
-						record(set, api.EventNormal, "SuccessfulDelete", "Deleted pod: "+pod)
-					},
+				Trace: &apps.ReplicaSetTrace{
+					Created: recorded("Create", "creating", "Created"),
+					Deleted: recorded("Delete", "deleting", "Deleted"),
 				},
 			})
 			if err != nil {
