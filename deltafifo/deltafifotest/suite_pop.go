@@ -322,8 +322,8 @@ func (r *rig) popInBackground(pops int) func() []string {
 	}
 }
 
-// endInBackground is popInBackground for Pops that continue until the queue is closed and empty. The
-// function returns how many have ended with ErrFIFOClosed.
+// endInBackground is popInBackground for Pops that continue until the queue is closed and empty.
+// The function returns how many have ended with ErrFIFOClosed.
 func (r *rig) endInBackground(pops int) func() int {
 	var ends atomic.Int32
 	for range pops {

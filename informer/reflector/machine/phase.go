@@ -16,7 +16,8 @@ const (
 	phaseCount         = phaseStopped + 1
 )
 
-// inputKind is what happens to the machine: an answer arrives, a timer fires, the context of Run ends.
+// inputKind is what happens to the machine: an answer arrives, a timer fires, the context of Run
+// ends.
 type inputKind int
 
 // The inputs.
