@@ -52,33 +52,46 @@ func (c *cluster) state(name string) string {
 	return pod.NestedString("status", "phase") + " " + pod.NestedString("spec", "nodeName")
 }
 
-func (c *cluster) pod(name string) registry.Target {
-	t := target(c.catalog, "", "v1", "pods")
-	t.Namespace, t.Name = "default", name
+func (c *cluster) at(group, resource, namespace, name string) registry.Target {
+	t := target(c.catalog, group, "v1", resource)
+	t.Namespace, t.Name = namespace, name
 	return t
 }
+
+func (c *cluster) pod(name string) registry.Target { return c.at("", "pods", "default", name) }
+
+func (c *cluster) node(name string) registry.Target { return c.at("", "nodes", "", name) }
 
 func (c *cluster) create(name string, annotations map[string]any, spec map[string]any) {
 	if spec == nil {
 		spec = map[string]any{}
 	}
 	spec["containers"] = []any{map[string]any{"name": "main", "image": "nothing:1"}}
-	_, err := c.registry.Create(c.t.Context(), c.pod(""), &api.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"name": name, "namespace": "default", "annotations": annotations}, "spec": spec,
-	}}, registry.WriteOptions{})
+	c.make(c.pod(""), map[string]any{"name": name, "namespace": "default", "annotations": annotations}, spec)
+}
+
+func (c *cluster) make(t registry.Target, metadata, spec map[string]any) {
+	_, err := c.registry.Create(c.t.Context(), t,
+		&api.Unstructured{Object: map[string]any{"metadata": metadata, "spec": spec}}, registry.WriteOptions{})
 	require.NoError(c.t, err)
 }
 
-func (c *cluster) get(name string) *api.Unstructured {
-	stored, err := c.registry.Get(c.pod(name), api.GetOptions{})
+func (c *cluster) get(name string) *api.Unstructured { return c.read(c.pod(name)) }
+
+func (c *cluster) read(t registry.Target) *api.Unstructured {
+	stored, err := c.registry.Get(t, api.GetOptions{})
 	require.NoError(c.t, err)
 	return stored.Decode()
 }
 
-func (c *cluster) delete(name string, grace *int64) {
-	_, _, err := c.registry.Delete(c.t.Context(), c.pod(name), api.DeleteOptions{GracePeriodSeconds: grace},
+func (c *cluster) delete(name string, grace *int64) { c.remove(c.pod(name), grace) }
+
+// remove deletes an object, and reports whether it is gone.
+func (c *cluster) remove(t registry.Target, grace *int64) bool {
+	_, gone, err := c.registry.Delete(c.t.Context(), t, api.DeleteOptions{GracePeriodSeconds: grace},
 		registry.WriteOptions{})
 	require.NoError(c.t, err)
+	return gone
 }
 
 func (c *cluster) gone(name string) bool {
@@ -86,8 +99,6 @@ func (c *cluster) gone(name string) bool {
 	_, err := c.registry.Get(c.pod(name), api.GetOptions{})
 	return api.IsNotFound(err)
 }
-
-func seconds(n int64) *int64 { return &n }
 
 func TestPodRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -99,12 +110,7 @@ func TestPodRuns(t *testing.T) {
 		pod := c.get("a")
 		assert.Equal(t, "10.244.0.1", pod.NestedString("status", "podIP"))
 		assert.Len(t, pod.Nested("status", "containerStatuses"), 1)
-	})
-}
 
-func TestGates(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, Config{}, nil)
 		c.create("gated", nil, map[string]any{"schedulingGates": []any{map[string]any{"name": "example.com/wait"}}})
 		assert.Equal(t, "Pending ", c.state("gated"))
 		c.patch(c.pod("gated"), func(pod *api.Unstructured) { pod.RemoveNested("spec", "schedulingGates") })
@@ -112,11 +118,9 @@ func TestGates(t *testing.T) {
 	})
 }
 
-// patchNode changes a node as a user would.
-func (c *cluster) patchNode(name string, change func(node *api.Unstructured)) {
-	nodes := target(c.catalog, "", "v1", "nodes")
-	nodes.Name = name
-	c.patch(nodes, change)
+// cordon keeps new pods from the first node, or no longer.
+func (c *cluster) cordon(cordoned bool) {
+	c.patch(c.node("orrery-node-1"), func(o *api.Unstructured) { _ = o.SetNested(cordoned, "spec", "unschedulable") })
 }
 
 func (c *cluster) patch(t registry.Target, change func(o *api.Unstructured)) {
@@ -131,16 +135,11 @@ func (c *cluster) patch(t registry.Target, change func(o *api.Unstructured)) {
 func TestNoPodIsBoundToACordonedNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, nil)
-		cordon := func(cordoned bool) {
-			c.patchNode("orrery-node-1", func(node *api.Unstructured) {
-				_ = node.SetNested(cordoned, "spec", "unschedulable")
-			})
-		}
-		cordon(true)
+		c.cordon(true)
 		c.create("a", nil, nil)
 		time.Sleep(time.Minute)
 		require.Equal(t, "Pending ", c.state("a"))
-		cordon(false)
+		c.cordon(false)
 		time.Sleep(2 * time.Second)
 		assert.Equal(t, "Running orrery-node-1", c.state("a"), "want the pod on the node once it may go there")
 	})
@@ -151,7 +150,7 @@ func TestNoPodIsBoundToACordonedNode(t *testing.T) {
 func TestPodsAndTwoNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{Nodes: 2}, nil)
-		c.patchNode("orrery-node-1", func(node *api.Unstructured) { _ = node.SetNested(true, "spec", "unschedulable") })
+		c.cordon(true)
 		nodeOf := func(name string, spec map[string]any) string {
 			c.create(name, nil, spec)
 			time.Sleep(2 * time.Second)
@@ -165,10 +164,7 @@ func TestPodsAndTwoNodes(t *testing.T) {
 		assert.Empty(t, nodeOf("theirs", map[string]any{"schedulerName": "another"}),
 			"another scheduler binds its pods")
 
-		nodes := target(c.catalog, "", "v1", "nodes")
-		nodes.Name = "orrery-node-2"
-		_, _, err := c.registry.Delete(t.Context(), nodes, api.DeleteOptions{}, registry.WriteOptions{})
-		require.NoError(t, err)
+		c.remove(c.node("orrery-node-2"), nil)
 		assert.Empty(t, nodeOf("late", nil))
 	})
 }
@@ -176,21 +172,15 @@ func TestPodsAndTwoNodes(t *testing.T) {
 func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, nil)
-		claims := target(c.catalog, "", "v1", "persistentvolumeclaims")
-		claims.Namespace = "default"
+		claim := func(name string) registry.Target { return c.at("", "persistentvolumeclaims", "default", name) }
 		exists := func(name string) bool {
-			claims.Name = name
-			_, err := c.registry.Get(claims, api.GetOptions{})
+			_, err := c.registry.Get(claim(name), api.GetOptions{})
 			return err == nil
 		}
-		for name, finalizers := range map[string][]any{"used": nil, "unused": nil, "held": {"example.com/own"},
-			"kept": nil} {
-			_, err := c.registry.Create(t.Context(), claims, &api.Unstructured{Object: map[string]any{
-				"metadata": map[string]any{"name": name, "namespace": "default", "finalizers": finalizers},
-				"spec": map[string]any{"accessModes": []any{"ReadWriteOnce"},
-					"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}},
-			}}, registry.WriteOptions{})
-			require.NoError(t, err)
+		for name, finalizers := range map[string][]any{"used": nil, "unused": nil, "kept": nil, "held": {"example.com/own"}} {
+			c.make(claim(""), map[string]any{"name": name, "namespace": "default", "finalizers": finalizers},
+				map[string]any{"accessModes": []any{"ReadWriteOnce"},
+					"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}})
 		}
 		c.create("user", map[string]any{StopsAfter: "5s"}, map[string]any{"volumes": []any{
 			map[string]any{"name": "other", "emptyDir": map[string]any{}},
@@ -204,10 +194,7 @@ func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
 		failed.Subresource = "status"
 		c.patch(failed, func(pod *api.Unstructured) { _ = pod.SetNested("Failed", "status", "phase") })
 		for _, name := range []string{"used", "unused", "held"} {
-			claims.Name = name
-			_, gone, err := c.registry.Delete(t.Context(), claims, api.DeleteOptions{}, registry.WriteOptions{})
-			require.NoError(t, err)
-			assert.False(t, gone, "held by the finalizer at first")
+			assert.False(t, c.remove(claim(name), nil), "held by the finalizer at first")
 		}
 		time.Sleep(3 * time.Second)
 		assert.False(t, exists("unused"), "a pod that has failed does not use it")
@@ -217,10 +204,7 @@ func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
 		c.delete("user", nil)
 		time.Sleep(8 * time.Second)
 		assert.False(t, exists("used"))
-		claims.Name = "held"
-		held, err := c.registry.Get(claims, api.GetOptions{})
-		require.NoError(t, err)
-		assert.Equal(t, []string{"example.com/own"}, held.Decode().GetFinalizers())
+		assert.Equal(t, []string{"example.com/own"}, c.read(claim("held")).GetFinalizers())
 	})
 }
 
@@ -230,7 +214,7 @@ func TestAPodThatIsCreatedAgainIsSpared(t *testing.T) {
 		var c *cluster
 		var once sync.Once
 		c = start(t, Config{Stays: func(string, string) bool {
-			once.Do(func() { c.delete("a", seconds(0)); c.create("a", nil, nil) })
+			once.Do(func() { c.delete("a", new(int64(0))); c.create("a", nil, nil) })
 			return false
 		}}, nil)
 		c.create("a", map[string]any{StopsAfter: "0s"}, nil)
@@ -270,28 +254,20 @@ func TestLostNodeHoldsItsPods(t *testing.T) {
 		c.create("a", nil, nil)
 		synctest.Wait()
 		c.lost.Store(true)
-		c.delete("a", seconds(5))
+		c.delete("a", new(int64(5)))
 		c.create("unscheduled", nil, nil)
 		time.Sleep(time.Hour)
 		assert.False(t, c.gone("a"))
 		assert.Empty(t, c.get("unscheduled").NestedString("spec", "nodeName"))
-		node := c.node()
-		assert.Contains(t, fmt.Sprint(node.Nested("status", "conditions")), "NodeStatusUnknown")
+		conditions := func() string { return fmt.Sprint(c.read(c.node("orrery-node-1")).Nested("status", "conditions")) }
+		assert.Contains(t, conditions(), "NodeStatusUnknown")
 
 		c.lost.Store(false)
 		time.Sleep(2 * time.Second)
 		assert.True(t, c.gone("a"))
 		assert.Equal(t, "Running", c.get("unscheduled").NestedString("status", "phase"))
-		assert.NotContains(t, fmt.Sprint(c.node().Nested("status", "conditions")), "Unknown")
+		assert.NotContains(t, conditions(), "Unknown")
 	})
-}
-
-func (c *cluster) node() *api.Unstructured {
-	t := target(c.catalog, "", "v1", "nodes")
-	t.Name = "orrery-node-1"
-	stored, err := c.registry.Get(t, api.GetOptions{})
-	require.NoError(c.t, err)
-	return stored.Decode()
 }
 
 func TestFinalizerOutlivesTheContainers(t *testing.T) {
@@ -306,7 +282,7 @@ func TestFinalizerOutlivesTheContainers(t *testing.T) {
 		c.create("held", nil, nil)
 		require.Equal(t, "Running orrery-node-1", c.state("held"))
 		c.patch(c.pod("held"), func(o *api.Unstructured) { _ = o.SetNested([]any{"x/hold"}, "metadata", "finalizers") })
-		c.delete("held", seconds(3))
+		c.delete("held", new(int64(3)))
 		time.Sleep(time.Minute)
 		require.False(t, c.gone("held"))
 		assert.Equal(t, 1, deletions, "the containers end once")
@@ -316,18 +292,12 @@ func TestFinalizerOutlivesTheContainers(t *testing.T) {
 func TestNodeIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, nil)
-		lease := target(c.catalog, "coordination.k8s.io", "v1", "leases")
-		lease.Namespace, lease.Name = "kube-node-lease", "orrery-node-1"
-		read := func() string {
-			stored, err := c.registry.Get(lease, api.GetOptions{})
-			require.NoError(t, err)
-			return stored.Decode().NestedString("spec", "renewTime")
-		}
+		lease := c.at("coordination.k8s.io", "leases", "kube-node-lease", "orrery-node-1")
+		read := func() string { return c.read(lease).NestedString("spec", "renewTime") }
 		first := read()
 		time.Sleep(time.Minute)
 		assert.Greater(t, read(), first)
-		_, _, err := c.registry.Delete(t.Context(), lease, api.DeleteOptions{}, registry.WriteOptions{})
-		require.NoError(t, err)
+		c.remove(lease, nil)
 		time.Sleep(time.Minute)
 		assert.Greater(t, read(), first, "a deleted lease is created again")
 	})
