@@ -30,9 +30,9 @@ import (
 // canary is a secret. It must not appear in any line.
 const canary = "canary-0123456789-abcdef"
 
-// quoting is an error of another package that quotes its input, in each way in which secrets are
+// errQuoting is an error of another package that quotes its input, in each way in which secrets are
 // quoted.
-var quoting = errors.New(strings.Join([]string{
+var errQuoting = errors.New(strings.Join([]string{
 	"header Authorization: Bearer " + canary + " is malformed", "Proxy-Authorization: basic " + canary,
 	`parse "https://joe:` + canary + `@server:6443": invalid port`, "GET https://" + canary + "@server/api failed",
 	"https://server/cb?access_token=" + canary + "&x=1", "password=" + canary, `{"error":"secret=` + canary + `"}`,
@@ -46,8 +46,8 @@ func secretive() []error {
 		api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired}),
 		api.NewStatusError(api.Status{Code: 504, Reason: api.ReasonTimeout,
 			Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}}),
-		quoting, fmt.Errorf("wrapped: %w", quoting), &reflector.StoreError{Err: quoting},
-		&restclient.TransportError{Verb: "GET", URL: "https://server", Err: quoting},
+		errQuoting, fmt.Errorf("wrapped: %w", errQuoting), &reflector.StoreError{Err: errQuoting},
+		&restclient.TransportError{Verb: "GET", URL: "https://server", Err: errQuoting},
 	}
 }
 
@@ -63,8 +63,8 @@ func arguments() []any {
 		},
 		restclient.Warning{Code: 299, Agent: canary, Text: "w"}, restclient.Warning{Text: "own"},
 		&informer.MutationError{Key: "k", Was: canary, Is: canary},
-		&informer.ProcessError{Key: "k", Err: quoting}, &reflector.StoreError{Err: quoting},
-		&wait.Panic{Value: quoting, Stack: []byte("goroutine 1")},
+		&informer.ProcessError{Key: "k", Err: errQuoting}, &reflector.StoreError{Err: errQuoting},
+		&wait.Panic{Value: errQuoting, Stack: []byte("goroutine 1")},
 	}
 	for _, err := range secretive() {
 		all = append(all, restclient.RequestResult{Err: err}, reflector.WatchInfo{Err: err})
