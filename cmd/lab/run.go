@@ -128,7 +128,12 @@ func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error 
 		os.Exit(program.ExitInterrupted)
 	})
 	defer release()
+	ctx, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
 	program.OutlivePipes() // otherwise "| head" would end lab at once, and leave its controller
+	if program.Width(s.OutOrStdout()) == 0 {
+		s.SetOut(program.NewLostReader(s.OutOrStdout(), func() { lost(errLostReader) }))
+	}
 	dir, err := os.MkdirTemp("", "orrery-lab-")
 	if err != nil {
 		return usage(err)
@@ -164,8 +169,14 @@ func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error 
 	return err
 }
 
+// errLostReader is the cause of a run that ends because nothing reads what it prints.
+var errLostReader = errors.New("the reader of the output is gone")
+
 // stopped returns the error of a command that a signal ended before there was a result.
 func (s *session) stopped(ctx context.Context) error {
+	if errors.Is(context.Cause(ctx), errLostReader) {
+		return program.Exit(exitUsage)
+	}
 	if interrupted := program.Stopped(ctx); interrupted != nil {
 		return interrupted
 	}

@@ -42,12 +42,13 @@ func LoadAll(repository string) ([]*Lab, error) {
 // Load reads the lab in a folder.
 func Load(dir string) (*Lab, error) {
 	lab := &Lab{Name: filepath.Base(dir), Dir: dir}
-	for name, into := range map[string]any{
-		"lab.yaml": lab, "mutants.yaml": &lab.Mutants, "predict.yaml": &lab.Questions,
-	} {
-		if err := Read(filepath.Join(dir, name), into); err != nil {
-			return nil, err
-		}
+	err := cmp.Or(
+		Read(filepath.Join(dir, "lab.yaml"), lab),
+		Read(filepath.Join(dir, "mutants.yaml"), &lab.Mutants),
+		Read(filepath.Join(dir, "predict.yaml"), &lab.Questions),
+	)
+	if err != nil {
+		return nil, err
 	}
 	if len(lab.Files) == 0 {
 		return nil, fmt.Errorf("%s/lab.yaml: files: no page is named", lab.Name)

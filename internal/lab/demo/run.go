@@ -38,7 +38,7 @@ type Config struct {
 	// Width is the width of lines if Size is nil; 0: story.PlainWidth.
 	Width int
 
-	// Objects is the number of objects in the namespace, at least one of each type. 0: 320.
+	// Objects is the number of objects in the namespace, at least a hundred. 0: 320.
 	Objects int
 	// Gears are the gears of the controller and of the spectators.
 	Gears gears.Set
@@ -66,6 +66,7 @@ func Run(ctx context.Context, config Config) error {
 		return err
 	}
 	s := newStage(config, scene)
+	defer s.Close()
 	if scene.Options.Alone {
 		s.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
 		return s.run(ctx)

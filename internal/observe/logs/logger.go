@@ -133,7 +133,7 @@ func zeroLogger(config Config, hidden *secrets) zerolog.Logger {
 
 // fieldsFirst is the order of the first fields in a line of text; the others follow by name.
 var fieldsFirst = []string{
-	reconcileID, "namespace", "informer", "controller", "queue", "key", "resource", "method", "path", "code",
+	reconcileID, "namespace", "informer", "controller", "key", "resource", "method", "path", "code",
 	"condition", "reason", "detail", zerolog.ErrorFieldName,
 }
 

@@ -63,7 +63,7 @@ func (q queues) NewRetriesMetric(name string) queue.CounterMetric {
 
 // Leading sets whether this process leads the election of that name.
 func (m *Metrics) Leading(name string, yes bool) {
-	m.gauge(leaderStatus, name).Set(boolean(yes))
+	m.gauge(leaderStatus, readable(name)).Set(boolean(yes))
 }
 
 // Reflector returns hooks that count the failures of an informer's list-watch by their cause;

@@ -164,6 +164,15 @@ func TestRequestsInFigures(t *testing.T) {
 	assert.NotContains(t, text(m), "rest_client_rate_limiter_duration_seconds", "there was no limit")
 }
 
+// A host and the name of a Lease come from the user.
+func TestInvalidUTF8IsReplaced(t *testing.T) {
+	m := metrics.New("")
+	m.Leading("a\xffb", true)
+	m.Requests("https://%ff:6443").RequestDone(restclient.RequestInfo{Method: "GET"}, restclient.RequestResult{Code: 200})
+	has(t, m, "leader_election_master_status{name=\"a\uFFFDb\"} 1",
+		"rest_client_requests_total{code=\"200\",host=\"\uFFFD:6443\",method=\"GET\"} 1")
+}
+
 // Requests are counted for their pass while it is in progress.
 func TestRequestsOfPasses(t *testing.T) {
 	m := metrics.New("")

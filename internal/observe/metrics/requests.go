@@ -3,6 +3,7 @@ package metrics
 import (
 	"net/url"
 	"strconv"
+	"strings"
 
 	"orrery/restclient"
 )
@@ -11,7 +12,7 @@ import (
 func (m *Metrics) Requests(server string) *restclient.Trace {
 	host := server
 	if parsed, err := url.Parse(server); err == nil {
-		host = parsed.Host
+		host = readable(parsed.Host)
 	}
 	return &restclient.Trace{
 		RequestDone: func(info restclient.RequestInfo, result restclient.RequestResult) {
@@ -33,3 +34,6 @@ func (m *Metrics) Requests(server string) *restclient.Trace {
 		},
 	}
 }
+
+// readable replaces what is not UTF-8 in a label that comes from the user: the library panics.
+func readable(label string) string { return strings.ToValidUTF8(label, "\uFFFD") }

@@ -17,12 +17,23 @@ import (
 // added.
 type gears struct {
 	named[func() any]
-	showing sync.Mutex // held for one answer at a time, because each takes memory
+	showing sync.Mutex // held while an answer is made: one at a time, because each takes memory
 }
 
 func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	chosen := query.Get("gear") // "": all
+	answer, problem, code := g.show(chosen, query.Has("pretty"))
+	if problem != "" {
+		sendText(w, code, problem)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = answer.WriteTo(w)
+}
+
+// show returns the JSON of the chosen parts, or a problem and its status code.
+func (g *gears) show(chosen string, pretty bool) (answer *bytes.Buffer, problem string, code int) {
 	g.showing.Lock()
 	defer g.showing.Unlock()
 	shown := map[string]any{}
@@ -42,20 +53,17 @@ func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		into[name] = plain(reflect.ValueOf(gear.call()))
 	}
 	if chosen != "" && len(shown) == 0 {
-		sendText(w, http.StatusNotFound, "there is no gear of that name; there is: "+strings.Join(names, ", ")+"\n")
-		return
+		return nil, "there is no gear of that name; there is: " + strings.Join(names, ", ") + "\n", http.StatusNotFound
 	}
-	var answer bytes.Buffer
-	encoder := json.NewEncoder(&answer)
-	if query.Has("pretty") {
+	answer = &bytes.Buffer{}
+	encoder := json.NewEncoder(answer)
+	if pretty {
 		encoder.SetIndent("", "  ")
 	}
 	if err := encoder.Encode(shown); err != nil {
-		sendText(w, http.StatusInternalServerError, fmt.Sprintf("this cannot be shown: %v\n", err))
-		return
+		return nil, fmt.Sprintf("this cannot be shown: %v\n", err), http.StatusInternalServerError
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = answer.WriteTo(w)
+	return answer, "", http.StatusOK
 }
 
 // plain converts a snapshot into a value that encoding/json writes for people: field names in lower

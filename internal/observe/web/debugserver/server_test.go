@@ -174,9 +174,8 @@ func TestWhatIsAnswered(t *testing.T) {
 	assert.Contains(t, header.Get("Content-Type"), "text/plain; version=0.0.4")
 }
 
-// Stop waits for responses in progress,
-// aborts those that do not end, and leaves nothing behind: the port is free, idle connections are
-// closed, and goleak finds no goroutine.
+// Stop aborts responses that do not end, and leaves nothing behind: the port is free, idle
+// connections are closed, and goleak finds no goroutine.
 func TestStopLeavesNothing(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	server := start(t, debugserver.Config{
