@@ -153,8 +153,12 @@ func (f *Finding) bringBack(e *Evidence, w *Workload) {
 	case w.Namespace == e.Name || slices.Contains(e.Terminating, w.Namespace):
 		f.Do = append(f.Do, fmt.Sprintf("run %s in another namespace until the objects are gone: nothing starts in "+
 			"%s, which is terminating", w.Name, w.Namespace))
-	case w.Replicas == 0 && scalable && e.Unlisted == nil:
-		f.Remedies = []Remedy{{Command: e.kubectl(w.Namespace, "scale %s --replicas=1", w.Kind+"/"+w.Name)}}
+	case w.Replicas == 0 && scalable:
+		scale := Remedy{Command: e.kubectl(w.Namespace, "scale %s --replicas=1", w.Kind+"/"+w.Name)}
+		if e.Unlisted != nil {
+			scale.When = fmt.Sprintf("unless %s is terminating, which could not be read", w.Namespace)
+		}
+		f.Remedies = []Remedy{scale}
 	default:
 		f.Remedies = []Remedy{{Command: e.kubectl(w.Namespace, "describe %s %s", w.Kind, w.Name)}}
 	}

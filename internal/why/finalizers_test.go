@@ -73,7 +73,7 @@ func TestSignsOfAnOwner(t *testing.T) {
 		is("a workload with a word of its name", held(stopped("keda-operator-backup")), "C04 possible"),
 		is("a program with the same letters", orphan("buckets", "s3.services.k8s.aws",
 			"finalizers.s3.services.k8s.aws/Bucket", "ack", workload("deployment", "web", "backend", 1)),
-			"C04 possible"),
+			"C04 possible", "!web/backend runs, and may be ack"),
 		is("another part runs, without rights", challenge(workload("deployment", "cert-manager", "cert-manager", 0),
 			workload("deployment", "cert-manager", "cert-manager-webhook", 1)), "C04 possible"),
 		is("another part runs, with rights and its image", onOps(challenge(stopped("cert-manager"), ops("issuer",
@@ -181,7 +181,8 @@ func TestAdviceAboutOwners(t *testing.T) {
 			"C04 proven", "--replicas=1"),
 		is("the terminating namespaces may not be listed", with(held(stopped("keda-operator")), func(e *why.Evidence) {
 			e.Unlisted = noRight
-		}), "C04 proven", "run: kubectl -n ops describe deployment keda-operator\n", "!--replicas=1"),
+		}), "C04 proven", "run: unless ops is terminating, which could not be read: kubectl -n ops scale "+
+			"deployment/keda-operator --replicas=1\n"),
 		is("of several stopped parts the owner", parts(), "C04 possible", "owner: cert-manager, unknown",
 			"run: kubectl -n cert-manager scale deployment/cert-manager --replicas=1\n", "!cainjector"),
 		is("traces of an owner whose finalizer a library has set", traced, "C04 possible",

@@ -63,6 +63,9 @@ func matches(pattern, name string) bool {
 // program, or its name is a word of the program's: it may be the program, or another.
 func (w Workload) isCalled(program string) bool {
 	program, name := strings.ToLower(program), strings.ToLower(w.Name)
+	if len(program) < 4 { // its letters are in too many names
+		return slices.ContainsFunc(w.names(), func(name string) bool { return hasWord(name, program) })
+	}
 	has := func(name string) bool { return strings.Contains(strings.ToLower(name), program) }
 	return len(name) >= 4 && !slices.Contains(common, name) && hasWord(program, name) ||
 		slices.ContainsFunc(w.names(), has)
