@@ -1,6 +1,7 @@
 package why_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -234,6 +235,22 @@ func TestAnObstacleThatMayBeRepaired(t *testing.T) {
 			e.Types[0].Objects, e.Second.Types[0].Objects = []why.Object{first}, []why.Object{second}
 		}
 	}
+	events := typeOf("", "events")
+	for i := range 100 {
+		events.Objects = append(events.Objects, object(fmt.Sprint("e", i)))
+	}
+	events.Count = 300
+	leases := func(version string) why.Type {
+		o := object("l")
+		o.ResourceVersion = version
+		return typeOf("coordination.k8s.io", "leases", o)
+	}
+	rewritten := func(first, second why.Type) func(*why.Evidence) {
+		return func(e *why.Evidence) {
+			e.Policies.Items[0].Rules = rule("DELETE", "*", "*")
+			e.Types, e.Second.Types = append(e.Types, first), append(e.Second.Types, second)
+		}
+	}
 	twice := func(second why.Type) why.Evidence {
 		e := denied()
 		e.Types[0] = typeOf("", "configmaps", object("a"), object("b"))
@@ -281,6 +298,12 @@ func TestAnObstacleThatMayBeRepaired(t *testing.T) {
 		once("denied objects that are not kept", denied(), func(e *why.Evidence) {
 			e.Types[0].Count, e.Second.Types[0].Count, e.Second.Types[0].Partial = 700, 700, true
 		}, "C08 possible"),
+		is("Leases, which are renewed", with(denied(), rewritten(leases("100"), leases("101"))),
+			"C08 proven"),
+		is("events, which expire", with(denied(), rewritten(events, events)), "C08 proven"),
+		is("nothing but Leases", with(denied(), rewritten(leases("100"), leases("101")), func(e *why.Evidence) {
+			e.Types = e.Types[1:]
+		}), "C08 possible"),
 		is("all denied objects are there", twice(typeOf("", "configmaps", object("a"), object("b"))), "C08 proven"),
 		is("one denied object has gone", twice(typeOf("", "configmaps", object("b"))), "C08 possible",
 			"only missing: configmaps/a was written or removed after the conditions: the next pass of the controller "+
