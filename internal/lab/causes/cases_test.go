@@ -210,6 +210,7 @@ func TestLimits(t *testing.T) {
 			evidence, report := judged(t, c, collect.Options{Interval: -1, MaxRequests: 10})
 			assert.Contains(t, evidence.Incomplete, "--max-requests")
 			assert.LessOrEqual(t, evidence.Requests, 10)
+			assertClusterRead(t, evidence)
 			assert.Equal(t, 1, report.Checked.Samples)
 			assert.NotEmpty(t, report.Checked.Unread)
 			assert.NotEqual(t, why.Stuck, report.Verdict)
@@ -220,12 +221,23 @@ func TestLimits(t *testing.T) {
 			assert.LessOrEqual(t, time.Since(began), 8*time.Second)
 			assert.Contains(t, report.Checked.Unread, "secrets")
 			assert.Empty(t, evidence.Incomplete)
+			evidence, _ = judged(t, c, collect.Options{Timeout: 2 * time.Second})
+			assert.Contains(t, evidence.Incomplete, "--timeout")
+			assertClusterRead(t, evidence)
 
 			c.Fault("delay:by=1h,verb=list,user=kubernetes-admin")
 			evidence, report = judged(t, c, collect.Options{Interval: -1, Timeout: 3 * time.Second})
 			assert.Contains(t, evidence.Incomplete, "--timeout")
 			assert.NotEqual(t, why.Stuck, report.Verdict)
 		})
+}
+
+// assertClusterRead checks that the limits of what is read of the content left time and requests
+// for the cluster.
+func assertClusterRead(t *testing.T, e why.Evidence) {
+	t.Helper()
+	assert.NotEmpty(t, e.Server)
+	assert.True(t, e.APIServices.Known() && e.Definitions.Known() && e.Managers.Known() && e.Leases.Known())
 }
 
 // What was repaired between the samples is not called proven.

@@ -135,6 +135,9 @@ var terminatingOnly = query{gvr: api.NamespacesResource, fields: "status.phase="
 
 const systemNamespace = "kube-system"
 
+// controlRequests is how many requests control sends if each list has one page.
+const controlRequests = 5
+
 // control is wave 3: it reads the server's version, the other servers, the definitions, the pods of
 // kube-controller-manager and the Leases of its namespace.
 func (c *collector) control(ctx context.Context) {

@@ -19,7 +19,7 @@ type Options struct {
 	// Interval is the time between the two samples. Default 10 s; negative: one sample only.
 	Interval time.Duration
 	// Timeout bounds the requests before the interval and those after it together; those after it
-	// have at least 5 s. Default 60 s.
+	// have at least 5 s, and so have those about the cluster. Default 60 s.
 	Timeout time.Duration
 	// MaxRequests bounds the number of requests. Default 400, and for CollectAll 20 more for each
 	// namespace.
@@ -53,8 +53,8 @@ func Collect(ctx context.Context, client *restclient.Client, namespace string, o
 }
 
 // CollectAll collects the evidence for each terminating namespace, sorted by name.
-//   - Each type is listed once for all of them, and each collection of the cluster is read once.
-//     Single objects, such as a Service, are read for each namespace that needs them.
+//   - Each type is listed once for all of them, and each collection and each single object of
+//     the cluster is read once.
 //   - The second sample lists, in each namespace, only the types that it had objects of.
 //   - The limits of the options apply to the whole.
 //   - A namespace that goes before its first sample is left out; one that goes before its second is
@@ -98,6 +98,7 @@ func examine(ctx, bounded context.Context, read ...*collector) error {
 	all := slices.DeleteFunc(slices.Clone(read), func(c *collector) bool { return !c.inDeletion() })
 	if len(all) > 0 {
 		first := all[0]
+		first.reserved = controlRequests
 		content(bounded, all...)
 		first.complete(ctx, bounded, all)
 		for _, c := range all {
@@ -146,6 +147,11 @@ func (c *collector) complete(ctx, bounded context.Context, all []*collector) {
 			one.second(bounded)
 		}
 	}
+	if c.reserved = 0; bounded.Err() != nil { // it ended while the content was read
+		left, cancel := context.WithTimeout(ctx, requestTimeout)
+		defer cancel()
+		bounded = left
+	}
 	c.control(bounded)
 	share(all)
 	for _, one := range all {
@@ -170,6 +176,7 @@ type collector struct {
 // shared is the common state of the collectors of several namespaces.
 type shared struct {
 	requests atomic.Int64
+	reserved int           // of the requests that may be sent, for control
 	slots    chan struct{} // holds an entry for each request that runs
 
 	answers sync.Map // of the lists of the cluster, by request and type; unused with one namespace

@@ -122,7 +122,7 @@ func TestASecond404OfAProxy(t *testing.T) {
 }
 
 // A Lease that was written lately is renewed, although the clock of its holder is behind.
-func TestLeaseOfTheManagerMoves(t *testing.T) {
+func TestTheLastWriteRenewsALease(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	lease := func(written string) why.Lease {
 		return leaseOf(nil, decoded[api.Lease](t, `{"metadata":{"managedFields":[{"manager":"m","time":"`+written+

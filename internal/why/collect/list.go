@@ -177,7 +177,7 @@ func (c *collector) do(ctx context.Context, request restclient.Request, into any
 
 // take counts requests that are about to be sent. It fails if they exceed the limit.
 func (c *collector) take(requests int64) error {
-	if int(c.requests.Add(requests)) > c.options.MaxRequests {
+	if int(c.requests.Add(requests)) > c.options.MaxRequests-c.reserved {
 		c.requests.Add(-requests)
 		c.leaveOut(errTooMany)
 		return errTooMany

@@ -58,16 +58,20 @@ func (c *collector) suspicions(ctx context.Context) {
 // probes requests each stale group version whose APIService is available.
 func (c *collector) probes(ctx context.Context) {
 	e := &c.evidence
-	for _, a := range e.APIServices.Items {
-		if a.Available != "True" || !slices.Contains(e.Stale(), a.GroupVersion) {
-			continue
-		}
+	wanted := slices.DeleteFunc(slices.Clone(e.APIServices.Items), func(a why.APIService) bool {
+		return a.Available != "True" || !slices.Contains(e.Stale(), a.GroupVersion)
+	})
+	var reads []func()
+	probes := make([]why.Probe, len(wanted))
+	for i, a := range wanted {
 		path := "/apis/" + a.GroupVersion
-		probe := why.Probe{GroupVersion: a.GroupVersion, Request: "GET " + path}
-		err := c.do(ctx, restclient.Request{Path: path}, nil)
-		probe.Failed = failure(probe.Request, "get "+path, err)
-		e.Probes = append(e.Probes, probe)
+		reads = append(reads, func() {
+			failed := failure("GET "+path, "get "+path, c.do(ctx, restclient.Request{Path: path}, nil))
+			probes[i] = why.Probe{GroupVersion: a.GroupVersion, Request: "GET " + path, Failed: failed}
+		})
 	}
+	parallel(reads...)
+	e.Probes = append(e.Probes, probes...)
 }
 
 // reviews checks the first refusals in the conditions: whether the user lacks the right.
