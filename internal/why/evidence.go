@@ -12,7 +12,7 @@ import (
 )
 
 // EvidenceVersion is the format of saved evidence.
-const EvidenceVersion = "orrery/why-evidence.v2"
+const EvidenceVersion = "orrery/why-evidence.v3"
 
 // Evidence is what the server answered about one namespace. It is plain data. Of the namespace's
 // objects it has names, times, finalizers and owners. Of the cluster it may have the images and

@@ -40,9 +40,12 @@ func (r Reports) WriteText(w io.Writer) error {
 	for _, report := range r.Reports {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", report.Namespace, report.Verdict, report.causes(), report.Sentence)
 	}
-	early := func(r Report) bool { return r.Checked.Incomplete != "" }
-	if first := find(r.Reports, early); first != nil { // the limits are those of all of them
-		fmt.Fprintf(table, "The examination ended early: %s\n", words.OneLine(first.Checked.Incomplete))
+	said := map[string]bool{"": true}
+	for _, report := range r.Reports {
+		if reason := words.OneLine(report.Checked.Incomplete); !said[reason] {
+			fmt.Fprintf(table, "The examination ended early: %s\n", reason)
+			said[reason] = true
+		}
 	}
 	return table.Flush()
 }

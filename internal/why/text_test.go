@@ -106,6 +106,16 @@ C05  databases.example.com shop/orders
 `, text.String())
 }
 
+// With --all-namespaces each reason why the examination ended early is named once.
+func TestReasonsToEndEarly(t *testing.T) {
+	all := []why.Evidence{plain(), plain(), plain(), plain()}
+	all[1].Incomplete, all[2].Incomplete, all[3].Incomplete = "a", "b", "a"
+	var text strings.Builder
+	require.NoError(t, why.JudgeAll(all).WriteText(&text))
+	assert.True(t, strings.HasSuffix(text.String(), "early: a\nThe examination ended early: b\n"), text.String())
+	assert.Equal(t, 2, strings.Count(text.String(), "ended early"))
+}
+
 // With --all-namespaces and --watch each change has one line, also the end of a namespace.
 func TestChanges(t *testing.T) {
 	stuck, last := evidence(terminating(contentFailure, "x")), map[string]string{}
