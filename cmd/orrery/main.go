@@ -18,11 +18,15 @@ import (
 
 func main() {
 	runtime.MemProfileRate = 0 // its samples are for --profiling, which switches them on
-	command := newRootCommand
-	if isPlugin(os.Args[0]) {
-		command = newPluginCommand
+	os.Exit(runProgram(newCommand(os.Args[0]), os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// newCommand returns the command of the program that was started by a path.
+func newCommand(path string) *cobra.Command {
+	if isPlugin(path) {
+		return newPluginCommand()
 	}
-	os.Exit(runProgram(command(), os.Args[1:], os.Stdout, os.Stderr))
+	return newRootCommand()
 }
 
 // runProgram runs a program and returns its exit code. Nothing that a cluster says reaches the

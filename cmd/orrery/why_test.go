@@ -77,14 +77,16 @@ func TestExplain(t *testing.T) {
 
 // A file with the program that has the name of a kubectl plugin is "orrery why" under that name.
 func TestKubectlPlugin(t *testing.T) {
-	for path, want := range map[string]bool{
-		"/usr/bin/orrery":                     false,
-		"kubectl-why_terminating":             true,
-		"/usr/bin/kubectl-why_terminating":    true,
-		`C:\bin\kubectl-why_terminating.exe`:  true,
-		"/kubectl-why_terminating/bin/orrery": false,
+	const itself, plugins = "orrery version ", "kubectl why-terminating version "
+	for path, want := range map[string]string{
+		"/usr/bin/orrery":                     itself,
+		"kubectl-why_terminating":             plugins,
+		"/usr/bin/kubectl-why_terminating":    plugins,
+		`C:\bin\kubectl-why_terminating.exe`:  plugins,
+		"/kubectl-why_terminating/bin/orrery": itself,
 	} {
-		assert.Equal(t, want, isPlugin(path), path)
+		_, stdout, _ := programtest.Call(t, newCommand(path), explain, "--version")
+		assert.True(t, strings.HasPrefix(stdout, want), "%s: %s", path, stdout)
 	}
 	plugin := func(args ...string) (code int, stdout, stderr string) {
 		return programtest.Call(t, newPluginCommand(), explain, args...)

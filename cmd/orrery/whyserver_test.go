@@ -84,9 +84,9 @@ func TestWhyOnAServer(t *testing.T) {
 	}
 }
 
-// What happens in the middle of an examination has its exit code and one plain sentence. From the
-// nth request of a path on, it happens before each answer to that path: the namespace goes, or one
-// of its name is created, too, the server breaks all connections, or there is a Ctrl-C.
+// What happens in the middle of an examination has its exit code and one plain sentence. Before the
+// answer to the nth request of a path the namespace goes, or one of its name is created, too, the
+// server breaks all connections from then on, or there is a Ctrl-C.
 func TestInTheMiddle(t *testing.T) {
 	for what, test := range map[string]struct {
 		line    string
@@ -131,7 +131,7 @@ func TestInTheMiddle(t *testing.T) {
 				switch {
 				case ended.Load():
 					panic(http.ErrAbortHandler)
-				case r.URL.Path != test.path || r.Method != http.MethodGet || asked.Add(1) < test.nth:
+				case r.URL.Path != test.path || r.Method != http.MethodGet || asked.Add(1) != test.nth:
 					return false
 				}
 				switch test.happens {
@@ -143,17 +143,19 @@ func TestInTheMiddle(t *testing.T) {
 					<-r.Context().Done()
 					return true
 				}
-				for _, change := range []restclient.Request{{
+				changes := []restclient.Request{{
 					Verb: http.MethodPatch, Path: ofNamespace, ContentType: string(api.MergePatchType),
 					Body: []byte(`{"metadata":{"finalizers":null}}`),
 				}, {
 					Verb: http.MethodPut, Path: ofNamespace + "/finalize", ContentType: "application/json",
 					Body: []byte(`{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"shop"},"spec":{}}`),
-				}} {
-					_ = aside.Do(t.Context(), change, nil) // it goes once
-				}
+				}}
 				if test.happens == "is created" {
-					do(t, aside, http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
+					changes = append(changes, restclient.Request{Verb: http.MethodPost, Path: "/api/v1/namespaces",
+						Body: []byte(`{"metadata":{"name":"shop"}}`)})
+				}
+				for _, change := range changes {
+					assert.NoError(t, aside.Do(t.Context(), change, nil))
 				}
 				return false
 			}), "{}")
