@@ -1,7 +1,6 @@
 package why_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -235,10 +234,7 @@ func TestAnObstacleThatMayBeRepaired(t *testing.T) {
 			e.Types[0].Objects, e.Second.Types[0].Objects = []why.Object{first}, []why.Object{second}
 		}
 	}
-	events := typeOf("", "events")
-	for i := range 100 {
-		events.Objects = append(events.Objects, object(fmt.Sprint("e", i)))
-	}
+	events := typeOf("", "events", object("e"))
 	events.Count = 300
 	leases := func(version string) why.Type {
 		o := object("l")
