@@ -183,7 +183,7 @@ func (r *cluster) startController(ctx context.Context, side Side, kubeconfig str
 func poll(ctx context.Context, what string, done func() (bool, error)) error {
 	check := func(context.Context) (bool, error) { return done() }
 	err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, check)
-	if ctx.Err() != nil {
+	if wait.Interrupted(err) {
 		return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
 	}
 	return err

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -37,6 +39,25 @@ func TestBothSidesDoTheSameWork(t *testing.T) {
 			assert.LessOrEqual(t, ours.Figures["requests"], 36.0)
 		}
 	}
+}
+
+func TestUnknownScenariosAndSides(t *testing.T) {
+	_, err := (&cluster{}).Run(t.Context(), Ours, "deletion/none", bench.Quick)
+	assert.EqualError(t, err, "there is no scenario deletion/none of ours")
+	_, err = (&cluster{}).Run(t.Context(), Priority, Hundred, bench.Quick)
+	assert.EqualError(t, err, "there is no scenario deletion/hundred of controller-runtime")
+}
+
+// The end of the context hides neither an error nor a success.
+func TestPollAtTheEndOfTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("not done after 3m0s"))
+	poll := func(ok bool, err error) error {
+		return poll(ctx, "it", func() (bool, error) { return ok, err })
+	}
+	assert.NoError(t, poll(true, nil))
+	assert.EqualError(t, poll(false, errors.New("the controller has ended")), "the controller has ended")
+	assert.EqualError(t, poll(false, nil), "waiting for it: not done after 3m0s")
 }
 
 func TestProgramsThatDoNotExist(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -37,7 +38,10 @@ var deletions = map[string]deletion{
 
 // Run runs one side once, with a fresh controller process that has ended when Run returns.
 func (r *cluster) Run(ctx context.Context, side Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
-	s := deletions[scenario]
+	s, known := deletions[scenario]
+	if !known || !slices.Contains([]Side{Ours, Theirs, Textbook}, side) {
+		return bench.Outcome{}, fmt.Errorf("there is no scenario %s of %s", scenario, side)
+	}
 	r.runs++
 	names, kubeconfig, away := []string(nil), r.direct, time.Duration(0)
 	for i := range effort.Of(s.full, s.quick) {
