@@ -127,6 +127,35 @@ func TestSidesThatDidDifferentWork(t *testing.T) {
 		compare.Config{Measures: []compare.Measure{cycle()}, Rounds: 2})
 	assert.Empty(t, records)
 	assert.ErrorContains(t, err, "queue/cycle ns/op: the sides did not do the same work: ours proves")
+
+	differs := cycle()
+	differs.Differs = true
+	records, err = compare.Run(t.Context(), runner,
+		compare.Config{Measures: []compare.Measure{differs}, Rounds: 2})
+	require.NoError(t, err)
+	assert.Equal(t, "proof of ours", records[0].Proof)
+	differs.Textbook = compare.Textbook
+	_, err = compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{differs}, Rounds: 2})
+	assert.ErrorContains(t, err, `client-go proves "proof of client-go", textbook proves "proof of textbook"`)
+}
+
+func TestASideThatDidDifferentWorkInARound(t *testing.T) {
+	for _, changing := range []compare.Side{compare.Ours, compare.Theirs} {
+		runner := &fake{outcome: func(side compare.Side, _ string, n int) (bench.Outcome, error) {
+			outcome := bench.Outcome{Figures: map[string]float64{"ns/op": 1}, Proof: "0"}
+			if side == changing {
+				outcome.Proof = fmt.Sprint(n)
+			}
+			return outcome, nil
+		}}
+		m := cycle()
+		for _, m.Differs = range []bool{false, true} {
+			runner.turns = nil
+			_, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{m}, Rounds: 2})
+			want := fmt.Sprintf(`queue/cycle on %s proves "0" in one round and "1" in another`, changing)
+			assert.EqualError(t, err, want)
+		}
+	}
 }
 
 func TestAFigureThatIsMissing(t *testing.T) {

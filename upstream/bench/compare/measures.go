@@ -31,6 +31,8 @@ type Measure struct {
 	Against Side `json:"-"`
 	// Textbook is the side of the gear's textbook form, which runs Scenario without a target.
 	Textbook Side `json:"-"`
+	// Differs: our side's work differs on purpose, so that its proof may be another one.
+	Differs bool `json:"-"`
 	// Grain is the unit to which figures are rounded. Allocation counts need it: the runtime
 	// allocates a little itself.
 	Grain float64 `json:"-"`
@@ -101,7 +103,7 @@ var targets = []Measure{
 	{Name: "dispatch/stalled-default live MiB", Title: "100k updates, stalled handler: live heap",
 		Unit: "MiB", Target: 0.95},
 	{Name: "dispatch/stalled-coalescing live MiB", Title: "100k updates, stalled handler, coalescing",
-		Unit: "MiB", Target: 0.2},
+		Unit: "MiB", Target: 0.2, Differs: true},
 
 	{Name: "sync/json cpu s", Title: "sync of 100k pods, JSON: processor time", Unit: "s", Target: 0.15},
 	{Name: "sync/json peak MiB", Title: "sync of 100k pods, JSON: peak memory", Unit: "MiB", Target: 0.35},

@@ -35,6 +35,8 @@ type scenario struct {
 	Rows        []row
 	// Worker reports whether a worker program can run one side alone; whole programs have none.
 	Worker bool
+	// Differs reports that the proof is ours alone.
+	Differs bool
 }
 
 // scenario returns the rows of a scenario.
@@ -44,7 +46,7 @@ func (p *page) scenario(name string) (scenario, error) {
 		if r.section() != name {
 			continue
 		}
-		s.Rows, s.Proof = append(s.Rows, newRow(r)), r.Proof
+		s.Rows, s.Proof, s.Differs = append(s.Rows, newRow(r)), r.Proof, r.Differs
 	}
 	if len(s.Rows) == 0 {
 		return s, fmt.Errorf("a section is about %s, which has no record", name)

@@ -61,6 +61,8 @@ func TestThePageHasEveryMeasure(t *testing.T) {
 		has(t, page, "| ["+m.Title+"](#")
 	}
 	has(t, page, "| 1.5 µs (1.50) |")
+	has(t, page, "Every side proved: a proof of dispatch/stalled-default.")
+	has(t, page, "Our side proved: a proof of dispatch/stalled-coalescing.")
 }
 
 // has asserts without printing the whole page.

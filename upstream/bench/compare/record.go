@@ -23,7 +23,7 @@ type Record struct {
 	High    float64 `json:"high"`
 	Spread  float64 `json:"spread"`
 	Verdict Verdict `json:"verdict"`
-	// Proof is what each side's work was checked for.
+	// Proof is what each side's work was checked for; only ours if it differs.
 	Proof string `json:"proof"`
 	// Textbook is the textbook form's result in the same rounds; nil if no textbook form does this
 	// work.
@@ -69,17 +69,25 @@ func newRecord(m Measure, outcomes map[Side][]bench.Outcome) (Record, error) {
 	return r, err
 }
 
-// figures returns a measure's figure of a side in each round. The proofs must be that of our first
-// round: a side with another one did different work.
+// figures returns a measure's figure of a side in each round. The proofs of all rounds must be one,
+// and that of our side. If our work differs, the other sides must have one proof.
 func figures(m Measure, side Side, outcomes map[Side][]bench.Outcome) (values []float64, err error) {
+	reference := Ours
+	if m.Differs && side != Ours {
+		reference = m.Against
+	}
 	for _, outcome := range outcomes[side] {
 		value, ok := outcome.Figures[m.Figure]
 		if !ok {
 			return nil, fmt.Errorf("%s on %s has no figure %q", m.Scenario, side, m.Figure)
 		}
-		if ours := outcomes[Ours][0].Proof; outcome.Proof != ours {
-			return nil, fmt.Errorf("%s: the sides did not do the same work: ours proves %q, %s proves %q",
-				m.Name, ours, side, outcome.Proof)
+		if first := outcomes[side][0].Proof; outcome.Proof != first {
+			return nil, fmt.Errorf("%s on %s proves %q in one round and %q in another",
+				m.Scenario, side, first, outcome.Proof)
+		}
+		if want := outcomes[reference][0].Proof; outcome.Proof != want {
+			return nil, fmt.Errorf("%s: the sides did not do the same work: %s proves %q, %s proves %q",
+				m.Name, reference, want, side, outcome.Proof)
 		}
 		values = append(values, m.rounded(value))
 	}

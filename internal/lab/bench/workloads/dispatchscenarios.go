@@ -151,10 +151,14 @@ func stalledScenario(name string, subject DispatchSubject) bench.Scenario {
 			return bench.Outcome{}, err
 		}
 		const mib = 1 << 20
+		delivered := "all of them, in order, each from the one before"
+		if subject.Merges() {
+			delivered = "their final state"
+		}
 		return bench.Outcome{
 			Figures: map[string]float64{"live MiB": float64(live) / mib},
-			Proof: fmt.Sprintf("%d updates of one object; a handler that hung received all that its design promises, "+
-				"and so did one that did not", n),
+			Proof: fmt.Sprintf("%d updates of one object; a handler that hung received %s, and so did one that did not",
+				n, delivered),
 		}, nil
 	}}
 }

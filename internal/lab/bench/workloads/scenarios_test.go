@@ -86,6 +86,8 @@ func TestEveryScenarioProvesItsWork(t *testing.T) {
 		}
 	}
 	assert.Len(t, proofs, len(figures))
+	assert.Contains(t, proofs["dispatch/stalled-default"], "received all of them, in order")
+	assert.Contains(t, proofs["dispatch/stalled-coalescing"], "received their final state")
 }
 
 func TestScenariosEndWithTheContext(t *testing.T) {
