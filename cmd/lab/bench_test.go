@@ -149,6 +149,26 @@ func sessionFor(t *testing.T) (s *benchRun, stdout, stderr *bytes.Buffer) {
 	return &benchRun{ctx: t.Context(), options: options, stdout: stdout, stderr: stderr}, stdout, stderr
 }
 
+// Results that cannot be written are an error, except on a pipe whose reader has gone: "lab bench
+// queue | true".
+func TestBenchOutputThatCannotBeWritten(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	reader, closed, err := os.Pipe()
+	require.NoError(t, err)
+	defer closed.Close()
+	require.NoError(t, reader.Close())
+	for _, format := range []string{outputTable, outputJSON, outputBenchfmt} {
+		args, stderr := append([]string{"bench"}, once("queue", "-q", "-o", format)...), &bytes.Buffer{}
+		assert.Equal(t, 1, program.Run(newRootCommand(), args, full, stderr, error.Error), format)
+		assert.Contains(t, stderr.String(), "cannot be written: write /dev/full: no space left", format)
+		stderr.Reset()
+		assert.Zero(t, program.Run(newRootCommand(), args, closed, stderr, error.Error), format)
+		assert.Empty(t, stderr.String(), format)
+	}
+}
+
 // The table has medians, programs get every round, and the rounds take turns.
 func TestBenchRounds(t *testing.T) {
 	session, stdout, stderr := sessionFor(t)
