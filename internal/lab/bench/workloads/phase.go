@@ -13,8 +13,8 @@ import (
 // possible if rate is 0. It returns the phase with its counts and its usage, and prove's error.
 //
 // First it prepares everything: the subject makes the queue, and watch makes the guard. Only then
-// the phase starts. The pacer and all due times count from its start, and
-// bench.Measure measures nothing but work. The guard is closed at the end.
+// the phase starts. The pacer and all due times count from its start, and bench.Measure measures
+// nothing but work.
 func (r *run) measure(ctx context.Context, subject QueueSubject, lasts time.Duration, rate float64) (*phase, error) {
 	p := &phase{run: r, guard: watch(ctx, subject.New(QueueOptions{})), until: lasts}
 	defer p.Close()
