@@ -129,7 +129,8 @@ recordings: build ## record what each scene of "lab demo" prints in workshop/tea
 	@mkdir -p workshop/teach/recordings
 	@for scene in $(or $(SCENE),$$(bin/lab __complete demo --scene '' 2>/dev/null | sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p')); do \
 		echo "==> recording $$scene"; recording=workshop/teach/recordings/$$scene.txt; \
-		bin/lab demo --lang en --scene $$scene > $$recording.new && mv $$recording.new $$recording || exit 1; done
+		case $$scene in index | slow-handler) gears=textbook ;; *) gears=fast ;; esac; \
+		bin/lab demo --lang en --scene $$scene --gears $$gears > $$recording.new && mv $$recording.new $$recording || exit 1; done
 
 fmt: ## format the code
 	@echo "==> formatting"

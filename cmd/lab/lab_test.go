@@ -56,7 +56,7 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{"start 08 09", `lab: unexpected argument "09" (see "lab start --help")`},
 		{"list --lang fr", `lab: there is no language "fr"; use en or zh-CN (see "lab list --help")`},
 		{"run", `lab: which lab? "lab list" shows them; for example: lab run 08`},
-		{"run --all", `lab: no lab has passed yet; "lab list" shows them`},
+		{"run --all", `lab: no lab that has passed is part of the controller; "lab list" shows the labs`},
 		{"run 04 --scene --bench", `lab: --scene and --bench exclude each other (see "lab run --help")`},
 		{"run 04 --keep --build x", `lab: --keep and --build exclude each other (see "lab run --help")`},
 		{"run 04 --keep --scene", `lab: --keep and --scene exclude each other (see "lab run --help")`},
