@@ -58,7 +58,7 @@ func (s *session) list(lab *course.Lab, progress course.LabProgress) {
 			passed++
 		}
 	}
-	passes, _ := s.passes(lab) // a page that is gone was changed
+	passes, _ := s.passesBy(lab, progress) // a page that is gone was changed
 	switch {
 	case !s.folder.Started(lab):
 	case passes:

@@ -172,7 +172,8 @@ func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error 
 // errLostReader is the cause of a run that ends because nothing reads what it prints.
 var errLostReader = errors.New("the reader of the output is gone")
 
-// stopped returns the error of a command that a signal ended before there was a result.
+// stopped returns the error of a command that a signal, or the end of its reader, ended before
+// there was a result.
 func (s *session) stopped(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), errLostReader) {
 		return program.Exit(exitUsage)

@@ -66,7 +66,7 @@ func Run(ctx context.Context, config Config) error {
 		return err
 	}
 	s := newStage(config, scene)
-	defer s.Close()
+	defer s.Close() // also if it does not come to run, which closes the stage before its server stops
 	if scene.Options.Alone {
 		s.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
 		return s.run(ctx)

@@ -147,7 +147,8 @@ func (c *collector) complete(ctx, bounded context.Context, all []*collector) {
 			one.second(bounded)
 		}
 	}
-	if c.reserved = 0; bounded.Err() != nil { // it ended while the content was read
+	c.reserved = 0
+	if bounded.Err() != nil { // it ended while the content was read
 		left, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
 		bounded = left

@@ -12,8 +12,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// What is one of many has a limit beside that of all requests: the controller's refusals, of which
-// the first type stands for all, objects with finalizers, and the rights of their owners.
+// These reads have limits beside that of all requests: reviews of the controller's refusals,
+// objects whose managedFields show the owners of their finalizers, and reviews of the owners'
+// rights.
 const (
 	maxReviews = 4
 	maxStamps  = 24
