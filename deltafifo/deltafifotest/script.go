@@ -3,6 +3,7 @@ package deltafifotest
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,11 +16,10 @@ import (
 
 // script is a behaviour as data: calls of the queue, and what it hands out after them.
 type script struct {
-	name  string
-	known string // the objects of the store: "a@1 b@2"
-	blind bool   // the queue has no KnownObjects
-	bad   bool   // Transform refuses version 666
-	needs Capability
+	name   string
+	known  string // the objects of the store: "a@1 b@2"
+	config change // may be nil
+	needs  Capability
 
 	calls  string // see rig.play
 	during string // calls while the next key is being processed
@@ -34,6 +34,7 @@ type script struct {
 	then    string // calls after the queue is empty
 	holds   string // the final content of the store, if set: "a@1 b@2", or "nothing"
 	journal string // all events of the handler, if set, unless it lacks that capability
+	seen    string // what the hooks of config have recorded, if set, unless it lacks that capability
 }
 
 // behaviours makes a behaviour of each script.
@@ -48,15 +49,7 @@ func (s script) run(t *testing.T, impl Implementation) {
 	if s.needs != "" && !impl.has(s.needs) {
 		return
 	}
-	var r *rig
-	switch known := objects(t, s.known); {
-	case s.blind:
-		r = newBlindRig(t, impl)
-	case s.bad:
-		r, _ = refusing(t, impl, known...)
-	default:
-		r = newRig(t, impl, known...)
-	}
+	r := newRig(t, impl, s.known, s.config)
 	t.Logf("the store has %s; calls: %s", cmp.Or(s.known, "nothing"), s.calls)
 	if s.during != "" {
 		t.Logf("calls while the process function of the next Pop runs: %s", s.during)
@@ -80,12 +73,18 @@ func (s script) run(t *testing.T, impl Implementation) {
 	default:
 		r.expect(list(want, "; ")...)
 	}
-	r.play(s.then)
 	if s.holds != "" {
 		assert.Equal(t, list(s.holds, " "), r.consumer.Objects(), "what the consumer holds in the end")
 	}
-	if s.journal != "" && !lacks {
+	if lacks {
+		return
+	}
+	r.play(s.then)
+	if s.journal != "" {
 		assert.Equal(t, list(s.journal, "; "), r.consumer.Journal(), "the events of the handler")
+	}
+	if s.seen != "" {
+		assert.Equal(t, list(s.seen, "; "), r.seen, "the calls of Transform, Config.Refused and Replaced")
 	}
 }
 
@@ -110,21 +109,25 @@ func objects(t testing.TB, text string) (all []*Object) {
 }
 
 // play makes calls, separated by semicolons: "add a@1", "update a@2", "delete a@3", "resync",
-// "close", and "list a@1 b@1" for Replace. "pop" hands one key to the consumer; "fail" and
-// "requeue" are Pops whose process function returns an error. "synced" and "unsynced" assert what
-// HasSynced and Synced say, and "closed" what Pop does.
+// "close", and "list a@1 b@1" for Replace. Without SkipsRefused, a deletion or list with version 666
+// or without a name is an error. "pop" hands one key to the consumer, and "pop initial" and
+// "pop later" assert its mark; "fail", "panic" and "requeue" are Pops whose process function ends so.
+// "synced" and "unsynced" assert what HasSynced and Synced say, and "closed" what Pop does.
 func (r *rig) play(calls string) {
 	r.Helper()
 	for _, call := range list(calls, "; ") {
 		verb, rest, _ := strings.Cut(call, " ")
-		given := objects(r, rest)
+		var given []*Object
+		if verb != "pop" {
+			given = objects(r, rest)
+		}
 		switch verb {
 		case "add":
 			assert.NoError(r, r.queue.Add(given[0]))
 		case "update":
 			assert.NoError(r, r.queue.Update(given[0]))
 		case "delete":
-			assert.NoError(r, r.queue.Delete(given[0]))
+			r.assertSkips(given, r.queue.Delete(given[0]))
 		case "list":
 			r.replace(given...)
 		case "resync":
@@ -135,10 +138,19 @@ func (r *rig) play(calls string) {
 			_, err := r.take(r.consumer.Process)
 			assert.ErrorIs(r, err, deltafifo.ErrFIFOClosed, "the queue stays closed")
 		case "pop":
-			r.pop()
+			_, err := r.take(func(key string, d deltafifo.Deltas[*Object], initial bool) error {
+				marked := rest == "initial"
+				assert.True(r, rest == "" || initial == marked, "want the mark of %s to be %v", key, marked)
+				return r.consumer.Process(key, d, initial)
+			})
+			require.NoError(r, err)
 		case "fail":
 			_, err := r.popFailing(errProcess)
 			assert.ErrorIs(r, err, errProcess)
+		case "panic":
+			assert.PanicsWithValue(r, "boom", func() {
+				_, _ = r.take(func(string, deltafifo.Deltas[*Object], bool) error { panic("boom") })
+			})
 		case "requeue":
 			_, err := r.popFailing(&deltafifo.ErrRequeue{})
 			assert.Equal(r, r.has(Requeue), err == nil)
@@ -152,4 +164,12 @@ func (r *rig) play(calls string) {
 			require.Fail(r, fmt.Sprintf("unknown call %q", call))
 		}
 	}
+}
+
+// assertSkips asserts that a deletion or a list has succeeded, or failed because of a refused object
+// without SkipsRefused.
+func (r *rig) assertSkips(given []*Object, err error) {
+	r.Helper()
+	refused := slices.ContainsFunc(given, func(o *Object) bool { return o.Name == "" || o.Version == 666 })
+	assert.Equal(r, refused && !r.has(SkipsRefused), err != nil, "%v", err)
 }

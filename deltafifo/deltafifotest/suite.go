@@ -22,6 +22,7 @@ package deltafifotest
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -152,33 +153,38 @@ type rig struct {
 	impl     Implementation
 	queue    Queue
 	consumer *Consumer
+	lists    int      // calls of Replace; each is at the next resource version
+	seen     []string // by the hooks that a change sets
 }
 
-// newRig returns a new rig whose consumer holds these objects.
-func newRig(t *testing.T, impl Implementation, known ...*Object) *rig {
-	c := NewConsumer(known...)
-	return newRigOf(t, impl, c, impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: c}))
+// change changes the configuration of a rig's queue.
+type change func(r *rig, cfg *deltafifo.Config[*Object])
+
+// blind: the queue has no KnownObjects.
+func blind(_ *rig, cfg *deltafifo.Config[*Object]) { cfg.KnownObjects = nil }
+
+// newRig returns a new rig whose consumer holds these objects: "a@1 b@2". It closes the queue when
+// the test is over, so that a failed test leaves no blocked Pop in its bubble. The cleanup does not
+// wait: a test that panicked may have left the queue locked.
+func newRig(t *testing.T, impl Implementation, known string, changes ...change) *rig {
+	r := &rig{T: t, impl: impl, consumer: NewConsumer(objects(t, known)...)}
+	cfg := deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: r.consumer}
+	for _, change := range changes {
+		if change != nil {
+			change(r, &cfg)
+		}
+	}
+	r.queue = impl.New(cfg)
+	t.Cleanup(func() { go r.queue.Close() })
+	return r
 }
 
-// with makes a test of one that begins with a rig. Its consumer holds these objects: "a@1 b@2".
-func with(known string, test func(r *rig)) func(*testing.T, Implementation) {
-	return func(t *testing.T, impl Implementation) { test(newRig(t, impl, objects(t, known)...)) }
+// with makes a test of one that begins with a rig.
+func with(known string, test func(r *rig), changes ...change) func(*testing.T, Implementation) {
+	return func(t *testing.T, impl Implementation) { test(newRig(t, impl, known, changes...)) }
 }
 
 func (r *rig) has(c Capability) bool { return r.impl.has(c) }
-
-// newBlindRig is newRig with a queue that has no KnownObjects.
-func newBlindRig(t *testing.T, impl Implementation) *rig {
-	return newRigOf(t, impl, NewConsumer(), impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc}))
-}
-
-// newRigOf returns a new rig. It closes the queue when the test is over, so that a failed test
-// leaves no blocked Pop in its bubble. The cleanup does not wait: a test that panicked may have
-// left the queue locked.
-func newRigOf(t *testing.T, impl Implementation, c *Consumer, queue Queue) *rig {
-	t.Cleanup(func() { go queue.Close() })
-	return &rig{T: t, impl: impl, consumer: c, queue: queue}
-}
 
 func (r *rig) add(name string, version int) {
 	r.Helper()
@@ -197,7 +203,8 @@ func (r *rig) delete(name string, version int) {
 
 func (r *rig) replace(items ...*Object) {
 	r.Helper()
-	assert.NoError(r, r.queue.Replace(items, "1"))
+	r.lists++
+	r.assertSkips(items, r.queue.Replace(items, strconv.Itoa(r.lists)))
 }
 
 func (r *rig) resync() {

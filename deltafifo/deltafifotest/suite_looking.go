@@ -1,10 +1,9 @@
 package deltafifotest
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -69,117 +68,91 @@ var lookingTests = []behaviour{
 		}
 		r.expect()
 	})},
-	{"Hooks", func(t *testing.T, impl Implementation) {
-		consumer := NewConsumer(Obj("gone", 1))
-		log := []string{}
-		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: consumer, Trace: NewTrace(&log)})
-		r := newRigOf(t, impl, consumer, queue)
-		expect := func(want ...string) {
-			t.Helper()
-			if want == nil || !impl.has(Looking) {
-				want = []string{}
-			}
-			assert.Equal(t, want, log, "the hooks that were called")
-			log = []string{}
-		}
-
-		require.NoError(t, queue.Replace(nil, "7"))
-		expect("queued gone: Deleted gone@1 (inferred), depth 1", "replaced at 7: 0 items, 1 tombstones, depth 1")
-		r.pop()
-		expect("popped gone: Deleted gone@1 (inferred), initial true, depth 0",
-			"processed gone: Deleted gone@1 (inferred), <nil>", "synced")
-
-		r.play("add a@1; add b@1")
-		expect("queued a: Added a@1, depth 1", "queued b: Added b@1, depth 2")
-		r.pop()
-		r.pop()
-		expect("popped a: Added a@1, initial false, depth 1", "processed a: Added a@1, <nil>",
-			"popped b: Added b@1, initial false, depth 0", "processed b: Added b@1, <nil>")
-
-		r.delete("unknown", 1)
-		if impl.has(Accumulation) {
-			expect("ignored unknown: Deleted unknown@1")
-		} else {
-			expect("queued unknown: Deleted unknown@1, depth 1", "ignored unknown: Deleted unknown@1")
-		}
-
-		require.NoError(t, queue.Replace([]*Object{Obj("b", 2)}, "8"))
-		if impl.has(Looking) {
-			require.Len(t, log, 3, "a Replace reports each delta and then itself")
-			assert.ElementsMatch(t, []string{"queued a: Deleted a@1 (inferred)", "queued b: Replaced b@2"},
-				withoutDepth(log[:2]))
-			assert.Contains(t, log[1], "depth 2", "the depth with the last delta of a list")
-			assert.Equal(t, "replaced at 8: 1 items, 1 tombstones, depth 2", log[2])
-			log = []string{}
-		}
-		r.pop()
-		r.pop()
-		log = []string{}
-
-		r.update("b", 2)
-		log = []string{}
-		require.NoError(t, queue.Replace([]*Object{Obj("z", 2)}, "9")) // b waits and is known: one tombstone
-		if impl.has(Accumulation) {
-			if impl.has(Looking) {
-				require.Len(t, log, 3, "a key that waits and is known has one tombstone")
-				assert.Equal(t, "replaced at 9: 1 items, 1 tombstones, depth 2", log[2])
-			}
-			r.pop()
-			r.pop()
-		} else {
-			r.pop()
-			assert.Contains(t, log, "replaced at 9: 1 items, 1 tombstones, depth 2", "once the list is at the front")
-			r.pop()
-			r.pop()
-		}
-		log = []string{}
-
-		r.resync()
-		expect("queued z: Sync z@2, depth 1", "resynced 1, skipped 0, depth 1")
-		r.resync()
-		if impl.has(Accumulation) {
-			expect("resynced 0, skipped 1, depth 1")
-			r.play("add unknown@1; resync")
-			expect("queued unknown: Added unknown@1, depth 2", "resynced 0, skipped 1, depth 2")
-			r.pop()
-		} else {
-			expect()
-		}
-		r.pop()
-		if !impl.has(Accumulation) {
-			r.pop()
-		}
-		log = []string{}
-
-		r.add("c", 1)
-		_, _ = r.popFailing(errProcess)
-		expect("queued c: Added c@1, depth 1", "popped c: Added c@1, initial false, depth 0",
-			"processed c: Added c@1, "+errProcess.Error())
-		r.add("c", 1)
-		assert.Panics(t, func() {
-			_, _ = queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error { panic("boom") })
-		})
-		expect("queued c: Added c@1, depth 1", "popped c: Added c@1, initial false, depth 0",
-			"processed c: Added c@1, "+deltafifo.ErrUnfinished.Error())
-
-		if impl.has(Requeue) {
-			r.play("add d@1; add e@1")
-			log = []string{}
-			_, _ = r.popFailing(&deltafifo.ErrRequeue{Err: errors.New("later")})
-			expect("popped d: Added d@1, initial false, depth 1", "processed d: Added d@1, later",
-				"requeued d: Added d@1, depth 2")
-			r.play("delete d@2; delete d@3")
-			expect("queued d: Deleted d@2, depth 2", "kept d: Deleted d@2, dropped Deleted d@3",
-				"queued d: Deleted d@3, depth 2")
-			queue.Close()
-			queue.Close()
-			expect("closed, depth 2")
+	{"Hooks", with("gone@1", func(r *rig) {
+		r.seen = []string{}
+		if !r.has(Looking) {
+			r.play("list; pop; add a@1; update a@2; pop; resync")
+			assert.Empty(r, r.seen)
 			return
 		}
-		queue.Close()
-		queue.Close()
-		expect("closed, depth 0")
-	}},
+		for _, step := range hookSteps {
+			if step.needs != "" && !r.has(step.needs) {
+				continue
+			}
+			r.seen = []string{}
+			r.play(step.calls)
+			want := step.want
+			if step.arrival != "" && !r.has(Accumulation) {
+				want = step.arrival
+			}
+			if want != "" {
+				assert.Equal(r, list(want, "; "), r.ordered(step.calls), "the hooks that were called by %s", step.calls)
+			}
+			for look := r.queue.(looker); step.drained && look.Len() > 0; {
+				r.pop()
+			}
+		}
+	}, func(r *rig, cfg *deltafifo.Config[*Object]) { cfg.Trace = NewTrace(&r.seen) })},
+}
+
+// ordered returns the hooks that were called. Those for the deltas of a list come in any order, with
+// a depth before or after the others, and with that of the whole list at the end.
+func (r *rig) ordered(calls string) []string {
+	if !strings.HasPrefix(calls, "list") {
+		return r.seen
+	}
+	for i, line := range r.seen {
+		if isQueued(line) {
+			r.seen[i], _, _ = strings.Cut(line, ", depth")
+		}
+	}
+	if first, last := slices.IndexFunc(r.seen, isQueued), len(r.seen)-1; first >= 0 {
+		slices.Sort(r.seen[first:last])
+	}
+	return r.seen
+}
+
+func isQueued(line string) bool { return strings.HasPrefix(line, "queued") }
+
+// hookSteps are calls and the hooks that they call. The queue's content stays for the next step.
+var hookSteps = []struct {
+	needs   Capability
+	calls   string
+	want    string
+	arrival string // want without Accumulation, if it differs
+	drained bool   // afterwards everything that waits is processed
+}{
+	{calls: "list", want: "queued gone: Deleted gone@1 (inferred); replaced at 1: 0 items, 1 tombstones, depth 1"},
+	{calls: "pop", want: "popped gone: Deleted gone@1 (inferred), initial true, depth 0; " +
+		"processed gone: Deleted gone@1 (inferred), <nil>; synced"},
+	{calls: "add a@1; add b@1", want: "queued a: Added a@1, depth 1; queued b: Added b@1, depth 2"},
+	{calls: "pop; pop", want: "popped a: Added a@1, initial false, depth 1; processed a: Added a@1, <nil>; " +
+		"popped b: Added b@1, initial false, depth 0; processed b: Added b@1, <nil>"},
+	{calls: "delete unknown@1", want: "ignored unknown: Deleted unknown@1",
+		arrival: "queued unknown: Deleted unknown@1, depth 1; ignored unknown: Deleted unknown@1"},
+	{calls: "list b@2", drained: true,
+		want: "queued a: Deleted a@1 (inferred); queued b: Replaced b@2; replaced at 2: 1 items, 1 tombstones, depth 2"},
+	{calls: "update b@2"},
+	{calls: "list z@2", needs: Accumulation, drained: true, // b waits and is known: one tombstone
+		want: "queued b: Deleted b@2 (inferred); queued z: Replaced z@2; replaced at 3: 1 items, 1 tombstones, depth 2"},
+	{calls: "list z@2; pop", drained: true,
+		arrival: "popped b: Updated b@2, initial false, depth 1; processed b: Updated b@2, <nil>; " +
+			"queued b: Deleted b@2 (inferred); queued z: Replaced z@2; replaced at 3: 1 items, 1 tombstones, depth 2"},
+	{calls: "resync", want: "queued z: Sync z@2, depth 1; resynced 1, skipped 0, depth 1"},
+	{calls: "resync", want: "resynced 0, skipped 1, depth 1", arrival: "nothing"},
+	{needs: Accumulation, calls: "add unknown@1; resync",
+		want: "queued unknown: Added unknown@1, depth 2; resynced 0, skipped 1, depth 2"},
+	{drained: true},
+	{calls: "add c@1; fail", want: "queued c: Added c@1, depth 1; popped c: Added c@1, initial false, depth 0; " +
+		"processed c: Added c@1, " + errProcess.Error()},
+	{calls: "add c@1; panic", want: "queued c: Added c@1, depth 1; popped c: Added c@1, initial false, depth 0; " +
+		"processed c: Added c@1, " + deltafifo.ErrUnfinished.Error()},
+	{calls: "add d@1; add e@1"},
+	{needs: Requeue, calls: "requeue", want: "popped d: Added d@1, initial false, depth 1; " +
+		"processed d: Added d@1, " + (&deltafifo.ErrRequeue{}).Error() + "; requeued d: Added d@1, depth 2"},
+	{needs: Requeue, calls: "delete d@2; delete d@3", want: "queued d: Deleted d@2, depth 2; " +
+		"kept d: Deleted d@2, dropped Deleted d@3; queued d: Deleted d@3, depth 2"},
+	{calls: "close; close", want: "closed, depth 2"},
 }
 
 // NewTrace returns a Trace with every hook set, which appends a line to log for each call.
@@ -214,12 +187,4 @@ func NewTrace(log *[]string) *deltafifo.Trace[*Object] {
 		Synced: func() { record("synced") },
 		Closed: func(depth int) { record("closed, depth %d", depth) },
 	}
-}
-
-func withoutDepth(lines []string) []string {
-	cut := make([]string, len(lines))
-	for i, line := range lines {
-		cut[i], _, _ = strings.Cut(line, ", depth")
-	}
-	return cut
 }

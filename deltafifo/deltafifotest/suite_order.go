@@ -1,15 +1,13 @@
 package deltafifotest
 
 import (
-	"testing"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/deltafifo"
 )
 
-var orderTests = append(behaviours([]script{
+var orderTests = behaviours([]script{
 	{name: "KeysComeOutInOrderOfTheirFirstDelta",
 		calls: "add a@1; add b@1; update a@2; add c@1; update b@2", arrival: true,
 		want:    "a: Added a@1, Updated a@2; b: Added b@1, Updated b@2; c: Added c@1",
@@ -30,37 +28,20 @@ var orderTests = append(behaviours([]script{
 		calls:   "delete a@2; pop; delete a@2",
 		want:    "nothing",
 		journal: "delete a@2"},
+	{name: "NoDeltaJumpsTheQueue", // foo was handed out, so its next delta goes to the end
+		calls: "add foo@10; add bar@1; add foo@11; add zab@30; pop; add foo@14", arrival: true,
+		want:    "bar: Added bar@1; zab: Added zab@30; foo: Added foo@14",
+		journal: "add foo@10; update foo@10 foo@11; add bar@1; add zab@30; update foo@11 foo@14",
+		without: Accumulation, instead: "bar: Added bar@1; foo: Added foo@11; zab: Added zab@30; foo: Added foo@14"},
+	{name: "WithoutAStoreOnlyWaitingKeysCanBeDeleted", config: blind,
+		calls:   "delete a@1; add b@1; delete b@2; pop; delete b@3",
+		want:    "nothing",
+		journal: "add b@1; delete b@2",
+		without: KnowsWhatWaits, instead: "b: Added b@1, Deleted b@2, Deleted b@3"},
 	{name: "ADeletionOfAWaitingKeyIsQueued",
 		calls: "add a@1; delete a@2",
 		want:  "a: Added a@1, Deleted a@2"},
-}), []behaviour{
-	{"NoDeltaJumpsTheQueue", with("", func(r *rig) {
-		if !r.has(Accumulation) {
-			r.play("add foo@10; add bar@1; add foo@11")
-			assert.Equal(r, "foo: Added foo@10", r.pop())
-			r.add("foo", 14)
-			assertHandedOut(r, []string{"bar: Added bar@1", "foo: Added foo@11", "foo: Added foo@14"}, r.drain())
-			return
-		}
-		r.play("add foo@10; add bar@1; add foo@11; add foo@13; add zab@30")
-		assert.Equal(r, "foo: Added foo@10, Added foo@11, Added foo@13", r.pop())
-		r.add("foo", 14) // was handed out, so it goes to the end
-		assert.Equal(r, "bar: Added bar@1", r.pop())
-		r.expect("zab: Added zab@30", "foo: Added foo@14")
-	})},
-	{"WithoutAStoreOnlyWaitingKeysCanBeDeleted", func(t *testing.T, impl Implementation) {
-		r := newBlindRig(t, impl)
-		r.delete("a", 1)
-		if !impl.has(KnowsWhatWaits) {
-			r.expect("a: Deleted a@1")
-			return
-		}
-		r.play("add b@1; delete b@2")
-		assert.Equal(t, "b: Added b@1, Deleted b@2", r.pop())
-		r.delete("b", 3)
-		r.expect()
-	}},
-}...)
+})
 
 var replaceTests = append(behaviours([]script{
 	{name: "ItemsAreHandedOutInListOrder",
@@ -95,7 +76,7 @@ var replaceTests = append(behaviours([]script{
 	{name: "ATombstoneIsNeverInsideATombstone", known: "a@1", // see take
 		calls: "list; list",
 		want:  "a: Deleted a@1 (inferred)"},
-	{name: "WithoutAStoreWhatWaitsGetsATombstone", blind: true,
+	{name: "WithoutAStoreWhatWaitsGetsATombstone", config: blind,
 		calls:   "add a@1; list b@1",
 		want:    "a: Added a@1, Deleted a@1 (inferred); b: Replaced b@1",
 		without: KnowsWhatWaits, instead: "a: Added a@1; b: Replaced b@1"},
@@ -130,34 +111,29 @@ var replaceTests = append(behaviours([]script{
 		calls: "list a@1 b@1; pop; list a@1 b@1",
 		want:  "b: Replaced b@1, Replaced b@1; a: Replaced a@1"},
 }), []behaviour{
-	{"ATombstoneHasNoStateIfTheStoreCannotFindTheObject", func(t *testing.T, impl Implementation) {
-		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: forgetful{}})
-		require.NoError(t, queue.Replace(nil, "1"))
-		r := newRigOf(t, impl, NewConsumer(), queue)
+	{"ATombstoneHasNoStateIfTheStoreCannotFindTheObject", with("", func(r *rig) {
+		r.replace()
 		deltas, err := r.take(func(key string, _ deltafifo.Deltas[*Object], _ bool) error {
-			assert.Equal(t, "ghost", key)
+			assert.Equal(r, "ghost", key)
 			return nil
 		})
-		require.NoError(t, err)
-		require.Len(t, deltas, 1)
-		assert.Nil(t, deltas[0].Object)
-		assert.Equal(t, &deltafifo.DeletedFinalStateUnknown[*Object]{Key: "ghost"}, deltas[0].Tombstone)
-	}},
+		require.NoError(r, err)
+		require.Len(r, deltas, 1)
+		assert.Nil(r, deltas[0].Object)
+		assert.Equal(r, &deltafifo.DeletedFinalStateUnknown[*Object]{Key: "ghost"}, deltas[0].Tombstone)
+	}, haunted)},
 }...)
 
-// forgetful is a store that lists a key and then cannot find its object.
+// haunted gives the queue a store that lists a key and then cannot find its object.
+func haunted(_ *rig, cfg *deltafifo.Config[*Object]) { cfg.KnownObjects = forgetful{} }
+
 type forgetful struct{}
 
 func (forgetful) ListKeys() []string              { return []string{"ghost"} }
 func (forgetful) GetByKey(string) (*Object, bool) { return nil, false }
 
-var resyncTests = append([]behaviour{
-	{"SkipsAKeyThatTheStoreCannotFind", func(t *testing.T, impl Implementation) {
-		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: forgetful{}})
-		require.NoError(t, queue.Resync())
-		newRigOf(t, impl, NewConsumer(), queue).expect()
-	}},
-}, behaviours([]script{
+var resyncTests = behaviours([]script{
+	{name: "SkipsAKeyThatTheStoreCannotFind", config: haunted, calls: "resync"},
 	{name: "QueuesEachKnownObject", known: "a@1 b@2",
 		calls: "resync", anyOrder: true,
 		want:  "a: Sync a@1; b: Sync b@2",
@@ -186,10 +162,10 @@ var resyncTests = append([]behaviour{
 	{name: "LaterDeltasJoinASync", known: "a@1",
 		calls: "resync; update a@2",
 		want:  "a: Sync a@1, Updated a@2"},
-	{name: "WithoutAStoreResyncDoesNothing", blind: true,
+	{name: "WithoutAStoreResyncDoesNothing", config: blind,
 		calls: "add a@1; pop; resync",
 		want:  "nothing"},
 	{name: "IsNoPopulation", known: "a@1",
 		calls: "resync; pop; unsynced",
 		want:  "nothing"},
-})...)
+})

@@ -66,26 +66,25 @@ var popTests = append([]behaviour{
 		r.replace(items...)
 		r.queue.Close()
 		var running, overlaps, popped atomic.Int32
-		letOthersRun := func() { time.Sleep(time.Millisecond) }
-		if !r.has(FreeProducers) {
-			letOthersRun = runtime.Gosched // time stands still while a Pop waits for a mutex
+		process := func(string, deltafifo.Deltas[*Object], bool) error {
+			if running.Add(1) > 1 {
+				overlaps.Add(1)
+			}
+			popped.Add(1)
+			if r.has(FreeProducers) {
+				time.Sleep(time.Millisecond) // time stands still while a Pop waits for a mutex
+			} else {
+				runtime.Gosched()
+			}
+			running.Add(-1)
+			return nil
 		}
 		var group sync.WaitGroup
 		for range consumers {
 			group.Go(func() {
-				for {
-					_, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
-						if running.Add(1) > 1 {
-							overlaps.Add(1)
-						}
-						popped.Add(1)
-						letOthersRun()
-						running.Add(-1)
-						return nil
-					})
-					if err != nil {
-						return
-					}
+				var err error
+				for err == nil {
+					_, err = r.queue.Pop(process)
 				}
 			})
 		}
@@ -204,7 +203,7 @@ var blockedTests = []behaviour{
 			"Replace with only a tombstone": func(r *rig) { r.replace() },
 			"Resync":                        func(r *rig) { r.resync() },
 		} {
-			r := newRig(t, impl, Obj("known", 1))
+			r := newRig(t, impl, "known@1")
 			popped := r.popInBackground(1)
 			synctest.Wait()
 			call(r)
@@ -212,52 +211,41 @@ var blockedTests = []behaviour{
 			assert.Len(t, popped(), 1, "%s did not wake a blocked Pop", name)
 		}
 	}},
-	{"ABlockedPopGetsTheSecondKey", func(t *testing.T, impl Implementation) {
-		for name, end := range endings() {
-			r := newRig(t, impl)
-			r.play("add a@1; add b@1")
+	{"BlockedPopsGetWhatIsQueued", func(t *testing.T, impl Implementation) {
+		for _, c := range []struct {
+			calls, during string
+			ending        string
+			want          []string
+		}{
+			{"add a@1; add b@1", "", "succeeded", []string{"b: Added b@1"}},
+			{"add a@1; add b@1", "", "failed", []string{"b: Added b@1"}},
+			{"add a@1; add b@1", "", "panicked", []string{"b: Added b@1"}},
+			{"add a@1", "", "requeued", []string{"a: Added a@1"}},
+			{"add a@1", "update a@2; add b@1", "succeeded", []string{"a: Updated a@2", "b: Added b@1"}},
+		} {
+			if c.ending == "requeued" && !impl.has(Requeue) {
+				continue
+			}
+			r := newRig(t, impl, "")
+			r.play(c.calls)
 			var popped func() []string
-			survive(name, func() {
+			done := make(chan struct{})
+			survive(c.ending, func() {
 				_, _ = r.take(func(string, deltafifo.Deltas[*Object], bool) error {
-					popped = r.popInBackground(1)
-					return end()
+					popped = r.popInBackground(2)
+					r.meanwhile(func() { r.play(c.during) }, done)
+					return endings[c.ending]()
 				})
 			})
+			<-done
 			synctest.Wait()
-			assert.Equal(t, []string{"b: Added b@1"}, popped(),
-				"after a process function that %s, a blocked Pop does not get the next key", name)
+			assert.ElementsMatch(t, c.want, popped(),
+				"after a process function that %s, blocked Pops do not get what is queued", c.ending)
 		}
 	}},
-	{"ABlockedPopGetsRequeuedDeltas", with("", func(r *rig) {
-		if !r.has(Requeue) {
-			return
-		}
-		r.add("a", 1)
-		var popped func() []string
-		_, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
-			popped = r.popInBackground(1)
-			return &deltafifo.ErrRequeue{}
-		})
-		assert.NoError(r, err)
-		synctest.Wait()
-		assert.Equal(r, []string{"a: Added a@1"}, popped(), "a blocked Pop does not get requeued deltas")
-	})},
-	{"ABlockedPopGetsDeltasQueuedDuringProcessing", with("", func(r *rig) {
-		r.add("a", 1)
-		var popped func() []string
-		done := make(chan struct{})
-		r.popDuring(func() {
-			popped = r.popInBackground(2)
-			r.meanwhile(func() { r.update("a", 2); r.add("b", 1) }, done)
-		})
-		<-done
-		synctest.Wait()
-		assert.ElementsMatch(r, []string{"a: Updated a@2", "b: Added b@1"}, popped(),
-			"blocked Pops do not get deltas queued during processing")
-	})},
 	{"CloseDuringProcessingWakesEveryPopAfterwards", func(t *testing.T, impl Implementation) {
-		for name, end := range endings() {
-			r := newRig(t, impl)
+		for name, end := range endings {
+			r := newRig(t, impl, "")
 			r.add("a", 1)
 			done := make(chan struct{})
 			var ended func() int
@@ -290,13 +278,12 @@ func survive(ending string, call func()) {
 	call()
 }
 
-// endings returns the ways in which a process function may end.
-func endings() map[string]func() error {
-	return map[string]func() error{
-		"succeeded": func() error { return nil },
-		"failed":    func() error { return errProcess },
-		"panicked":  func() error { panic("boom") },
-	}
+// endings are the ways in which a process function may end.
+var endings = map[string]func() error{
+	"succeeded": func() error { return nil },
+	"failed":    func() error { return errProcess },
+	"panicked":  func() error { panic("boom") },
+	"requeued":  func() error { return &deltafifo.ErrRequeue{} },
 }
 
 // popInBackground starts this many Pops and lets them block. It returns a function that returns

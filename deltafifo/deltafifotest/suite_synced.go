@@ -28,6 +28,9 @@ var syncedTests = append(behaviours([]script{
 	{name: "DeltasAfterTheFirstListDoNotCount", calls: "list a@1; add b@1; unsynced; pop; synced",
 		want: "b: Added b@1"},
 	{name: "AnInitialItemThatFailsCountsAsProcessed", calls: "list a@1 b@1; fail; unsynced; pop; synced"},
+	{name: "AnAddBeforeTheFirstListMeansNoInitialList", calls: "add a@1; list a@1; synced; pop later",
+		without: Accumulation, instead: "a: Replaced a@1"}, // HasSynced must not turn false again
+	{name: "DeltasOfTheFirstListAreMarked", calls: "list a@1 b@1; add c@1; pop initial; pop initial; pop later"},
 	{name: "StaysTrue", calls: "list; list a@1; synced; pop"},
 	{name: "AnInitialItemThatTheNextListLacksStillCounts", // the second list does not count
 		calls:   "list a@1 b@1; list b@2 c@2; pop; unsynced; pop; synced",
@@ -45,15 +48,6 @@ var syncedTests = append(behaviours([]script{
 			r.pop()
 		}
 		assert.True(r, r.queue.HasSynced(), "HasSynced counts an object listed twice as two keys")
-	})},
-	behaviour{"AnAddBeforeTheFirstListMeansNoInitialList", with("", func(r *rig) {
-		r.play("add a@1; list a@1 b@1; synced") // HasSynced must not turn false again
-		assert.False(r, r.initialOnes(1)["a"], "the list was not the first call")
-	})},
-	behaviour{"DeltasOfTheFirstListAreMarked", with("", func(r *rig) {
-		r.play("list a@1 b@1; add c@1")
-		assert.Equal(r, map[string]bool{"a": true, "b": true, "c": false}, r.initialOnes(3),
-			"which keys are marked as initial")
 	})},
 	behaviour{"NotWhileTheLastInitialItemIsProcessed", with("", func(r *rig) {
 		r.replace(Obj("a", 1))
@@ -111,19 +105,6 @@ var syncedTests = append(behaviours([]script{
 	})},
 )
 
-// initialOnes pops this many keys and returns which of them were marked as initial.
-func (r *rig) initialOnes(pops int) map[string]bool {
-	initial := map[string]bool{}
-	for range pops {
-		_, err := r.take(func(key string, _ deltafifo.Deltas[*Object], isInInitialList bool) error {
-			initial[key] = isInInitialList
-			return nil
-		})
-		require.NoError(r, err)
-	}
-	return initial
-}
-
 func assertOpen(t testing.TB, synced <-chan struct{}) {
 	t.Helper()
 	select {
@@ -146,16 +127,15 @@ func assertClosed(t testing.TB, synced <-chan struct{}) {
 // show its deltas yet. A form that blocks these calls handles them afterwards, with the same
 // result.
 var duringTests = append([]behaviour{
-	{"AListWithoutAStoreDeletesWhatIsBeingAdded", func(t *testing.T, impl Implementation) {
-		r := newBlindRig(t, impl)
+	{"AListWithoutAStoreDeletesWhatIsBeingAdded", with("", func(r *rig) {
 		r.add("a", 1)
 		r.popWhile(func() { r.replace() })
-		if impl.has(FreeProducers) && impl.has(KnowsWhatWaits) {
+		if r.has(FreeProducers) && r.has(KnowsWhatWaits) {
 			r.expect("a: Deleted a@1 (inferred)")
 		} else {
 			r.expect() // the call waited, and then knew no key
 		}
-	}},
+	}, blind)},
 	{"AResyncDoesNotBringTheOldStateBack", with("a@1 b@1", func(r *rig) {
 		r.update("a", 2)
 		r.popWhile(r.resync)
@@ -201,7 +181,7 @@ var duringTests = append([]behaviour{
 	{name: "AListAndLaterDeltas",
 		calls: "add a@1", during: "list; add a@3",
 		want: "a: Deleted a@1 (inferred), Added a@3"},
-	{name: "AListWithoutAStoreDoesNotDeleteTwice", blind: true,
+	{name: "AListWithoutAStoreDoesNotDeleteTwice", config: blind,
 		calls: "add a@1; delete a@2", during: "list",
 		want: "nothing", without: Accumulation, instead: "a: Deleted a@2"},
 	{name: "AResyncDoesNotBringTheDeletedBack", known: "a@1",
