@@ -2,6 +2,7 @@ package indexertest
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strconv"
@@ -283,34 +284,14 @@ func testMovingObject(t *testing.T, impl Implementation) {
 
 // testSeveralWriters: each writer has its own keys, and they share the buckets.
 func testSeveralWriters(t *testing.T, impl Implementation) {
-	const writers, n = 4, 200
 	x := impl.empty()
-	want := make([][]*Object, writers)
-	whileReading(t, func() {
-		var group sync.WaitGroup
-		for w := range writers {
-			group.Go(func() {
-				for i := range n {
-					name := fmt.Sprintf("w%d-%d", w, i)
-					assert.NoError(t, x.Add(pod("a", name, "n1", "x")))
-					final := pod("a", name, fmt.Sprintf("n%d", i%7), "y")
-					assert.NoError(t, x.Update(final))
-					if i%3 == 0 {
-						assert.NoError(t, x.Delete(final))
-					} else {
-						want[w] = append(want[w], final)
-					}
-				}
-			})
-		}
-		group.Wait()
-	}, func() string {
+	var left []*Object
+	whileReading(t, func() { left = whileWriting(t, x, 300, func() {}) }, func() string {
 		x.List()
 		_, _ = x.ByIndex("node", "n1")
 		return ""
 	})
-	all := slices.Concat(want...)
-	assertHolds(t, x, all...)
+	assertHolds(t, x, left...)
 }
 
 // testOneKey: goroutines add and delete one key. In any order the store has at most one object, and
@@ -357,19 +338,38 @@ func testOneKey(t *testing.T, impl Implementation) {
 	}
 }
 
-// rewrite moves, adds and deletes objects until stop is closed, at least once each.
-func rewrite(t *testing.T, x Indexer, n int, writer string, stop <-chan struct{}) {
+// whileWriting runs do, and meanwhile three writers, each with n keys of its own. It returns the
+// objects that the writers have left in the store.
+func whileWriting(t *testing.T, x Indexer, n int, do func()) []*Object {
+	stop := make(chan struct{})
+	left := make([][]*Object, 3)
+	var group sync.WaitGroup
+	for w := range left {
+		group.Go(func() { left[w] = rewrite(t, x, n, fmt.Sprint("w", w), stop) })
+	}
+	do()
+	close(stop)
+	group.Wait()
+	return slices.Concat(left...)
+}
+
+// rewrite moves, adds and deletes n objects until stop is closed, at least once each, and returns
+// those that are left.
+func rewrite(t *testing.T, x Indexer, n int, writer string, stop <-chan struct{}) []*Object {
+	left := map[string]*Object{}
 	for i := 0; ; i++ {
 		o := pod(writer, fmt.Sprint("o", i%n), fmt.Sprint("n", i%7), fmt.Sprint("l", i%5))
 		if i%4 == 3 {
 			x.DeleteKey(o.Key())
+			delete(left, o.Key())
 		} else {
 			assert.NoError(t, x.Add(o))
+			left[o.Key()] = o
 		}
 		select {
 		case <-stop:
 			if i >= n {
-				return
+				return slices.Collect(maps.Values(left))
 			}
 		default:
 		}
@@ -394,14 +394,12 @@ func testAddIndexersWhileWriting(t *testing.T, impl Implementation) {
 		for i := range 300 {
 			require.NoError(t, x.Add(pod(fmt.Sprint("w", i%3), fmt.Sprint("o", i/3), "first", "first")))
 		}
-		stop := make(chan struct{})
-		var group sync.WaitGroup
-		for w := range 3 {
-			group.Go(func() { rewrite(t, x, 100, fmt.Sprint("w", w), stop) })
-		}
+		var left []*Object
 		whileReading(t, func() {
-			require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"node": yielding(ByNode)}))
-			require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"label": yielding(ByLabel)}))
+			left = whileWriting(t, x, 100, func() {
+				require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"node": yielding(ByNode)}))
+				require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"label": yielding(ByLabel)}))
+			})
 		}, func() string {
 			_, err := x.Index("namespace", pod("w1", "asks", ""))
 			if n := len(x.GetIndexers()); err != nil || n == 0 {
@@ -409,10 +407,8 @@ func testAddIndexersWhileWriting(t *testing.T, impl Implementation) {
 			}
 			return ""
 		})
-		close(stop)
-		group.Wait()
 		assert.Len(t, x.GetIndexers(), 3)
-		assertConsistent(t, x)
+		assertHolds(t, x, left...)
 	}
 }
 
@@ -421,16 +417,11 @@ func testAddIndexersWhileWriting(t *testing.T, impl Implementation) {
 func testReplaceWhileWriting(t *testing.T, impl Implementation) {
 	for round := range 10 {
 		x := impl.empty()
-		stop := make(chan struct{})
-		var group sync.WaitGroup
-		for w := range 3 {
-			group.Go(func() { rewrite(t, x, 50, fmt.Sprint("w", w), stop) })
-		}
-		for range 5 {
-			require.NoError(t, x.Replace(series("w1", 40, "1"), fmt.Sprint(round)))
-		}
-		close(stop)
-		group.Wait()
+		whileWriting(t, x, 50, func() {
+			for range 5 {
+				require.NoError(t, x.Replace(series("w1", 40, "1"), fmt.Sprint(round)))
+			}
+		})
 		assertConsistent(t, x)
 	}
 }

@@ -9,33 +9,18 @@ import (
 	"orrery/indexer"
 )
 
+// testIndexes: Index accepts any object, stored or not.
 func testIndexes(t *testing.T, impl Implementation) {
-	x := impl.with(t,
-		pod("a", "web", "n1", "tier=front"),
-		pod("a", "db", "n2", "tier=back"),
-		pod("b", "web", "n1", "tier=front"),
-		pod("b", "new", "")) // not scheduled, no labels: in no bucket of these indexes
-	assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/web", "a/db"}, "b": {"b/web", "b/new"}})
-	assertIndexed(t, x, "node", map[string][]string{"n1": {"a/web", "b/web"}, "n2": {"a/db"}})
-	assertIndexed(t, x, "label", map[string][]string{"tier=front": {"a/web", "b/web"}, "tier=back": {"a/db"}})
-
-	none, err := x.ByIndex("node", "n9")
-	assert.NoError(t, err)
-	assert.Empty(t, none)
+	// b/new is not scheduled and has no labels: it is in no bucket of these indexes.
+	x := script("add a/web@n1+tier=front; add a/db@n2+tier=back; add b/web@n1+tier=front; add b/new").play(t, impl)
 	keys, err := x.IndexKeys("node", "n9")
 	assert.NoError(t, err)
 	assert.Empty(t, keys)
-
-	// Index accepts any object, stored or not.
-	related, err := x.Index("node", pod("z", "stranger", "n1"))
-	assert.NoError(t, err)
-	assert.Equal(t, []string{"a/web", "b/web"}, names(related))
-	related, err = x.Index("node", pod("z", "stranger", ""))
-	assert.NoError(t, err)
-	assert.Empty(t, related)
-	related, err = x.Index("node", pod("z", "stranger", "n9"))
-	assert.NoError(t, err)
-	assert.Empty(t, related)
+	for node, want := range map[string][]string{"n1": {"a/web", "b/web"}, "": {}, "n9": {}} {
+		related, err := x.Index("node", pod("z", "stranger", node))
+		assert.NoError(t, err)
+		assert.Equal(t, want, names(related))
+	}
 }
 
 // testAdditionHasNoOldObject: index functions need not accept a zero object.
@@ -90,24 +75,18 @@ func testSeveralValues(t *testing.T, impl Implementation) {
 // testRepeatedValues: an index function may repeat a value. The object is found once, leaves the
 // index with one deletion, and the function's slice is unchanged.
 func testRepeatedValues(t *testing.T, impl Implementation) {
-	labels := []string{"z", "x", "z", "x", "a"}
-	web := pod("a", "web", "n1", labels...)
-	x := impl.with(t, web, pod("a", "db", "n1", "x"))
-	assertIndexed(t, x, "label", map[string][]string{"a": {"a/web"}, "x": {"a/web", "a/db"}, "z": {"a/web"}})
-	require.NoError(t, x.Update(web))
-	require.NoError(t, x.Replace([]*Object{web, pod("a", "db", "n1", "x")}, "2"))
+	x := script("add a/web@n1+z+x+z+x+a; add a/db@n1+x; update a/web@n1+z+x+z+x+a; "+
+		"replace a/web@n1+z+x+z+x+a a/db@n1+x").play(t, impl)
 	require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"late": ByLabel}))
-	for _, index := range []string{"label", "late"} {
-		assertIndexed(t, x, index, map[string][]string{"a": {"a/web"}, "x": {"a/web", "a/db"}, "z": {"a/web"}})
-	}
+	web, _ := x.GetByKey("a/web")
 	related, err := x.Index("label", web)
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"a/db", "a/web"}, names(related),
 		"Index returns an object with several of the values once")
-	assert.Equal(t, []string{"z", "x", "z", "x", "a"}, labels, "the store leaves the slice of an index function alone")
-
+	assert.Equal(t, []string{"z", "x", "z", "x", "a"}, web.Labels, "the store leaves the slice of an index function alone")
+	assertConsistent(t, x)
 	require.NoError(t, x.Update(pod("a", "web", "n1", "x", "x")))
-	assertIndexed(t, x, "label", map[string][]string{"x": {"a/web", "a/db"}})
+	assertConsistent(t, x)
 	require.NoError(t, x.Delete(web))
 	assertIndexed(t, x, "label", map[string][]string{"x": {"a/db"}})
 	assertIndexed(t, x, "late", map[string][]string{"x": {"a/db"}})
@@ -181,9 +160,8 @@ func testAddIndexers(t *testing.T, impl Implementation) {
 	assert.Equal(t, []string{"n1"}, values)
 
 	// All of them are updated, and survive a Replace.
-	web = pod("a", "web", "n2", "x")
-	require.NoError(t, x.Update(web))
-	assertHolds(t, x, web, db)
+	require.NoError(t, x.Update(pod("a", "web", "n2", "x")))
+	assertConsistent(t, x)
 	require.NoError(t, x.Replace([]*Object{db}, "2"))
 	assertHolds(t, x, db)
 	require.NoError(t, x.AddIndexers(nil))
