@@ -75,7 +75,6 @@ func TestDispatchAllocations(t *testing.T) {
 	const events = 2000
 	for name, cfg := range map[string]config{
 		"no trace": {}, "no hooks": {Trace: &informer.Trace{}},
-		"watchdog": {Trace: &informer.Trace{HandlerStuck: func(informer.StuckHandler) {}}},
 		"a hook for the events of the watch": {Reflector: reflector.Config[*api.Namespace]{
 			Trace: &reflector.Trace{Event: func(reflector.EventInfo) {}}}},
 	} {

@@ -383,7 +383,3 @@ func keyOf(obj head) string {
 func (a adapter) RemoveEventHandler(r informertest.Registration) error {
 	return a.SharedIndexInformer.RemoveEventHandler(r.(*informer.Registration))
 }
-
-func (a adapter) ShutDownEventHandler(ctx context.Context, r informertest.Registration) error {
-	return a.SharedIndexInformer.ShutDownEventHandler(ctx, r.(*informer.Registration))
-}

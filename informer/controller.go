@@ -3,7 +3,6 @@ package informer
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"orrery/deltafifo"
@@ -23,20 +22,7 @@ type controller[T any] struct {
 	// failed records a panic if wait.ReallyCrash is off.
 	failed func(err *ProcessError)
 
-	// newReflector returns a new reflector, which run runs, and another one if that panics. The queue
-	// has had the state at resourceVersion, "" if none.
-	newReflector func(resourceVersion string) Reflector
-	reflector    atomic.Pointer[Reflector] // the last one made; never nil
-}
-
-// renewReflector replaces the reflector by one that lists at the version that it has reached.
-func (c *controller[T]) renewReflector() {
-	var reached string
-	if last := c.reflector.Load(); last != nil {
-		reached = (*last).LastSyncResourceVersion()
-	}
-	r := c.newReflector(reached)
-	c.reflector.Store(&r)
+	reflector Reflector
 }
 
 // maxBatch bounds for how many keys an event waits for its batch while the queue is not empty.
@@ -49,27 +35,15 @@ func (c *controller[T]) run(ctx context.Context) {
 
 	var reflecting sync.WaitGroup
 	defer reflecting.Wait()
-	reflecting.Go(func() { wait.UntilWithContext(ctx, c.reflect, reflectorPause) })
+	reflecting.Go(func() { wait.UntilWithContext(ctx, c.reflector.Run, reflectorPause) })
 
 	for ctx.Err() == nil {
 		c.processLoop(ctx)
 	}
 }
 
-// reflectorPause is the pause before a reflector that panicked is replaced.
+// reflectorPause is the pause before a reflector that panicked runs again, which starts with a list.
 const reflectorPause = time.Second
-
-// reflect runs a reflector to its end. Before ctx ends, that is a panic of the ListerWatcher, a
-// hook or the error handler. A reflector runs once, so the next call has a new one, which starts
-// with a list.
-func (c *controller[T]) reflect(ctx context.Context) {
-	defer func() {
-		if ctx.Err() == nil {
-			c.renewReflector()
-		}
-	}()
-	(*c.reflector.Load()).Run(ctx)
-}
 
 // processLoop pops until the queue is closed. It returns early after a panic if wait.ReallyCrash is
 // off. Each panic uses up its event, so restarting cannot become a busy loop.
@@ -94,10 +68,4 @@ func (c *controller[T]) processNext() (err error) {
 	}
 	c.idle()
 	return err
-}
-
-// flush flushes the processor and reports lagging handlers.
-func (s *SharedIndexInformer[T]) flush() {
-	s.processor.Flush()
-	s.handlers.reportLags(s.config.Trace)
 }

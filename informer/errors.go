@@ -20,10 +20,6 @@ var (
 	// ErrForeignRegistration is returned for the removal of a handler of another informer (or of
 	// none). client-go ignores it, which leaves the intended handler running.
 	ErrForeignRegistration = errors.New("the registration belongs to another informer")
-	// ErrInsideHandler is returned by a waiting removal that a callback of the same handler calls.
-	// The handler is removed, and no further callback begins, but waiting for the callback inside
-	// itself would block forever.
-	ErrInsideHandler = errors.New("called from inside the handler, which cannot wait for its own end")
 	// ErrFactoryShutDown is returned by Start of a factory that was shut down.
 	ErrFactoryShutDown = errors.New("the informer factory has been shut down")
 )

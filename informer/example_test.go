@@ -106,10 +106,11 @@ func ExampleSharedIndexInformer_AddEventHandler() {
 	server.Delete("shop")
 	fmt.Println(<-reported)
 
-	if err := namespaces.ShutDownEventHandler(context.Background(), late); err != nil {
+	if err := namespaces.RemoveEventHandler(late); err != nil {
 		fmt.Println(err)
 		return
 	}
+	<-late.Ended()
 	close(reported) // there are no more senders
 	// Output:
 	// shop is there (initial: true)

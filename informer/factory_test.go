@@ -28,7 +28,11 @@ func TestFactoryMakesOneInformerForEachCollection(t *testing.T) {
 	f := &informer.SharedInformerFactory{DefaultResync: time.Hour}
 	made := 0
 	source := informertest.NewNamespaceSource()
-	first := informer.InformerFor(f, "namespaces", newNamespaces(source, &made))
+	first := informer.InformerFor(f, "namespaces",
+		func(resync time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
+			assert.Equal(t, time.Hour, resync, "the constructor receives DefaultResync")
+			return newNamespaces(source, &made)(resync)
+		})
 	again := informer.InformerFor(f, "namespaces", newNamespaces(source, &made))
 	other := informer.InformerFor(f, "namespaces in another cluster", newNamespaces(source, &made))
 	heads := informer.InformerFor(f, "namespaces", func(time.Duration) *informer.SharedIndexInformer[head] {
@@ -38,7 +42,6 @@ func TestFactoryMakesOneInformerForEachCollection(t *testing.T) {
 	assert.NotSame(t, first, other)
 	assert.NotNil(t, heads, "an informer of another type, regardless of the name")
 	assert.Equal(t, 2, made)
-	assert.Equal(t, time.Hour, first.Snapshot().ResyncCheckPeriod)
 }
 
 func TestFactoryStartsWhatIsNewAndStopsEverything(t *testing.T) {
@@ -167,7 +170,7 @@ func returns(t *testing.T, what string, f func()) {
 
 func TestWaitForCacheSync(t *testing.T) {
 	inEachBubble(t, config{}, func(n *namespaces) {
-		n.source.SetLatency(250 * time.Millisecond)
+		n.source.Change(func(b *informertest.Behaviour) { b.Latency = 250 * time.Millisecond })
 		r := n.register(&log{})
 		assert.True(t, informer.WaitForCacheSync(context.Background()), "nothing to wait for")
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)

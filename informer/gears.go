@@ -53,7 +53,7 @@ type ListerWatcher[T any] = reflector.ListerWatcher[T]
 
 // Reflector keeps a queue in step with a collection on a server, see package reflector.
 type Reflector interface {
-	// Run reflects until ctx ends. It is called once.
+	// Run reflects until ctx ends. After a panic it is called again, and lists at the last version.
 	Run(ctx context.Context)
 	LastSyncResourceVersion() string
 	Snapshot() reflector.Snapshot

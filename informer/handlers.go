@@ -1,11 +1,9 @@
 package informer
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -26,9 +24,6 @@ type HandlerOptions struct {
 
 // registry has the handlers of an informer and the resync check period.
 type registry[T any] struct {
-	// lags is set while the hook HandlerLagging has not been told of a handler's larger backlog.
-	lags atomic.Bool
-
 	mu      sync.Mutex // guards the fields below
 	list    []*RegisteredHandler[T]
 	lastID  uint64
@@ -54,7 +49,6 @@ func (r *registry[T]) add(h *RegisteredHandler[T]) bool {
 	}
 	r.lastID++
 	h.registration.info.ID = r.lastID
-	h.lags = &r.lags
 	r.scheduleLocked(h)
 	r.list = append(r.list, h)
 	return true
@@ -154,7 +148,7 @@ func (s *SharedIndexInformer[T]) join(h *RegisteredHandler[T]) (initial int, ok 
 	content := s.contentLocked()
 	initial = len(content)
 	h.added.Store(uint64(initial))
-	h.peak.Store(uint64(initial))
+	h.peak.Store(int64(initial))
 	if s.HasSynced() {
 		content = append(content, Notification[T]{Kind: EventSynced})
 	}
@@ -176,7 +170,8 @@ func (s *SharedIndexInformer[T]) contentLocked() []Notification[T] {
 }
 
 // RemoveEventHandler removes a handler without waiting: a running callback continues, no other
-// begins. Events that wait for the handler are dropped.
+// begins. Events that wait for the handler are dropped. [Registration.Ended] tells when the last
+// callback has returned; a callback of the handler itself must not wait for it.
 //
 // A second removal does nothing. A registration of another informer gives [ErrForeignRegistration].
 func (s *SharedIndexInformer[T]) RemoveEventHandler(r *Registration) error {
@@ -194,15 +189,36 @@ func (s *SharedIndexInformer[T]) RemoveEventHandler(r *Registration) error {
 	return nil
 }
 
-// ShutDownEventHandler is RemoveEventHandler, but returns after the last callback. If ctx ends
-// first, it returns the error of ctx, and the handler is removed all the same. A callback of the
-// same handler cannot wait: its call removes the handler and returns [ErrInsideHandler].
-func (s *SharedIndexInformer[T]) ShutDownEventHandler(ctx context.Context, r *Registration) error {
-	if err := s.RemoveEventHandler(r); err != nil {
-		return err
-	}
-	return r.waitEnded(ctx)
+// Registration represents a handler that was added to an informer. It serves to wait for the
+// handler and to remove it. It is safe for concurrent use.
+type Registration struct {
+	info  HandlerInfo
+	owner any // the informer, for comparison only
+
+	synced chan struct{} // closed when the initial list has been handled
+	ended  chan struct{} // closed when the last callback has returned
 }
+
+func newRegistration(info HandlerInfo, owner any) *Registration {
+	return &Registration{info: info, owner: owner, synced: make(chan struct{}), ended: make(chan struct{})}
+}
+
+// Info identifies the handler.
+func (r *Registration) Info() HandlerInfo { return r.info }
+
+// HasSynced reports whether the handler has processed the initial state: the informer's first list,
+// or the content of the store when the handler was added. A recovered panic counts as processed.
+//
+// The informer's HasSynced is about the store only.
+func (r *Registration) HasSynced() bool { return isClosed(r.synced) }
+
+// Synced returns a channel that is closed when [Registration.HasSynced] becomes true. It stays open
+// if the handler is removed or the informer stops before.
+func (r *Registration) Synced() <-chan struct{} { return r.synced }
+
+// Ended returns a channel that is closed when no callback of the handler is running or will begin:
+// it was removed, or the informer stopped.
+func (r *Registration) Ended() <-chan struct{} { return r.ended }
 
 // resyncSchedule says when a handler is due for a resync.
 //
@@ -216,16 +232,6 @@ type resyncSchedule struct {
 	period  time.Duration
 	missing time.Duration // by how much a check may come too early
 	next    time.Time
-}
-
-// plan returns the period, 0 for never, and when the handler is due.
-func (s *resyncSchedule) plan() (period time.Duration, next time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.period == 0 {
-		return 0, time.Time{}
-	}
-	return s.period, s.next
 }
 
 // due reports whether a resync is due, and if so schedules the next one.

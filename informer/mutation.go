@@ -20,20 +20,19 @@ const mutationDetectorEnv = "KUBE_CACHE_MUTATION_DETECTOR"
 // MutationDetectorConfig configures the detection of code that changes objects of the store, which
 // all readers share. The zero value is off, unless the environment variable is true.
 //
-// The detector is for tests and debugging: it compares the JSON of every object once per period. It
+// The detector is for tests and debugging: it compares the JSON of every object once a second. It
 // reports which object was changed and how; the race detector can report the code.
 type MutationDetectorConfig struct {
 	Enabled    bool
-	Period     time.Duration            // between two checks of all objects; default one second
 	OnMutation func(err *MutationError) // is called for each changed object, on the detector's goroutine; default panic
 }
+
+// mutationCheckPeriod is the time between two checks of all objects.
+const mutationCheckPeriod = time.Second
 
 func (c MutationDetectorConfig) withDefaults() MutationDetectorConfig {
 	if on, err := strconv.ParseBool(os.Getenv(mutationDetectorEnv)); err == nil && on {
 		c.Enabled = true
-	}
-	if c.Period <= 0 {
-		c.Period = time.Second
 	}
 	if c.OnMutation == nil {
 		c.OnMutation = func(err *MutationError) { panic(err) }
@@ -43,10 +42,8 @@ func (c MutationDetectorConfig) withDefaults() MutationDetectorConfig {
 
 // MutationError reports that an object of the store was changed.
 type MutationError struct {
-	Key string
-	// Was and Is are the part of its JSON that changed, before and after, and the text around it,
-	// which may be that of a Secret.
-	Was, Is string
+	Key     string
+	Was, Is string // its JSON before and after, which may be that of a Secret
 }
 
 func (e *MutationError) Error() string {
@@ -55,8 +52,6 @@ func (e *MutationError) Error() string {
 
 // mutationDetector keeps the text of every object when it enters the store, and compares again
 // periodically. A replaced or deleted state is compared once more.
-//
-// Memory: the text of each object of the store, and of at most maxRetired others.
 type mutationDetector[T any] struct {
 	config   MutationDetectorConfig
 	informer string
@@ -66,9 +61,6 @@ type mutationDetector[T any] struct {
 	current map[string]*remembered[T]
 	retired []*remembered[T] // since the last check
 }
-
-// maxRetired bounds the states that wait for their last check; the oldest are dropped unchecked.
-const maxRetired = 10_000
 
 // remembered is one state of one object. Only the detector's goroutine changes text.
 type remembered[T any] struct {
@@ -107,21 +99,16 @@ func (d *mutationDetector[T]) deleted(key string) {
 }
 
 func (d *mutationDetector[T]) retireLocked(key string) {
-	r := d.current[key]
-	if r == nil {
-		return
+	if r := d.current[key]; r != nil {
+		delete(d.current, key)
+		d.retired = append(d.retired, r)
 	}
-	delete(d.current, key)
-	if len(d.retired) == maxRetired {
-		d.retired = d.retired[1:]
-	}
-	d.retired = append(d.retired, r)
 }
 
 // run checks every period until ctx ends, and once more then, for short programs. The informer owns
 // its goroutine.
 func (d *mutationDetector[T]) run(ctx context.Context) {
-	ticker := time.NewTicker(d.config.Period)
+	ticker := time.NewTicker(mutationCheckPeriod)
 	defer ticker.Stop()
 	for {
 		select {
@@ -134,11 +121,12 @@ func (d *mutationDetector[T]) run(ctx context.Context) {
 	}
 }
 
-// look compares every recorded state with its object.
+// look compares every recorded state with its object, and reports each change once.
 func (d *mutationDetector[T]) look() {
 	for _, r := range d.takeAll() {
-		if err := d.compare(r); err != nil {
-			d.report(err)
+		if text := render(r.obj); !bytes.Equal(text, r.text) {
+			d.report(&MutationError{Key: r.key, Was: string(r.text), Is: string(text)})
+			r.text = text
 		}
 	}
 }
@@ -155,35 +143,10 @@ func (d *mutationDetector[T]) takeAll() []*remembered[T] {
 	return all
 }
 
-// compare returns an error if the object differs from r, and updates r.
-func (d *mutationDetector[T]) compare(r *remembered[T]) *MutationError {
-	text := render(r.obj)
-	if bytes.Equal(text, r.text) {
-		return nil
-	}
-	was, is := difference(r.text, text)
-	r.text = text
-	return &MutationError{Key: r.key, Was: was, Is: is}
-}
-
 func (d *mutationDetector[T]) report(err *MutationError) {
 	defer wait.HandleCrash()
 	if d.trace.Mutated != nil {
 		d.trace.Mutated(d.informer, err)
 	}
 	d.config.OnMutation(err)
-}
-
-// difference returns the parts of two texts that differ, with some text around them.
-func difference(was, is []byte) (string, string) {
-	const around = 100
-	shorter, begin, end := min(len(was), len(is)), 0, 0
-	for begin < shorter && was[begin] == is[begin] {
-		begin++
-	}
-	for end < shorter-begin && was[len(was)-1-end] == is[len(is)-1-end] {
-		end++
-	}
-	begin, end = max(begin-around, 0), max(end-around, 0)
-	return string(was[begin : len(was)-end]), string(is[begin : len(is)-end])
 }

@@ -114,12 +114,3 @@ func TestStripManagedFields(t *testing.T) {
 	assert.Same(t, ns, got)
 	assert.Equal(t, api.ObjectMeta{Name: "a"}, got.ObjectMeta)
 }
-
-func TestWhatIsNil(t *testing.T) {
-	for _, nothing := range []any{nil, (*api.Namespace)(nil), map[string]any(nil)} {
-		assert.True(t, isNil(nothing), "%T", nothing)
-	}
-	for _, something := range []any{&api.Namespace{}, map[string]any{}, struct{}{}} {
-		assert.False(t, isNil(something), "%T", something)
-	}
-}

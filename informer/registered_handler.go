@@ -25,26 +25,16 @@ type RegisteredHandler[T any] struct {
 	merged  atomic.Uint64 // events that were merged into others
 	handled atomic.Uint64 // callbacks that have returned, or panicked
 	panics  atomic.Uint64
-	peak    atomic.Uint64 // the maximum number of waiting events
-	lag     atomic.Uint64 // to be reported; 0 if none
-	lags    *atomic.Bool  // a handler of the informer has a lag to report
+	peak    atomic.Int64 // the maximum number of waiting events
 
-	// begun is for the watchdog; nil if there is none.
-	begun *begun
 	// current is the event of the running callback. It and onPanic belong to the goroutine.
 	current *Notification[T]
 	onPanic wait.PanicHandler
 }
 
-// laggingFrom is the number of waiting events at which a handler is first reported as lagging.
-const laggingFrom = 1024
-
 func newRegisteredHandler[T any](h ResourceEventHandler[T], opts HandlerOptions, r *Registration,
 	trace *Trace) *RegisteredHandler[T] {
-	out := &RegisteredHandler[T]{handler: h, options: opts, registration: r, trace: trace, lags: new(atomic.Bool)}
-	if trace.HandlerStuck != nil {
-		out.begun = &begun{}
-	}
+	out := &RegisteredHandler[T]{handler: h, options: opts, registration: r, trace: trace}
 	out.onPanic = out.panicked
 	return out
 }
@@ -81,19 +71,10 @@ func (h *RegisteredHandler[T]) Merged(count int) {
 	}
 }
 
-// measure updates the peak and marks a lag to report. It does not report it, because the processor
-// holds a lock.
+// measure updates the peak. One goroutine at a time calls it.
 func (h *RegisteredHandler[T]) measure() {
-	pending, peak := uint64(h.pending()), h.peak.Load()
-	if int64(pending) <= int64(peak) {
-		return
-	}
-	h.peak.Store(pending)
-	for mark := uint64(laggingFrom); mark <= pending; mark *= 2 {
-		if mark > peak {
-			h.lag.Store(pending)
-			h.lags.Store(true)
-		}
+	if pending := int64(h.pending()); pending > h.peak.Load() {
+		h.peak.Store(pending)
 	}
 }
 
@@ -107,7 +88,6 @@ func (h *RegisteredHandler[T]) pending() int {
 // Run calls calls on the handler's goroutine; calls uses Call. Run ends with End, even if a
 // callback ends the goroutine with runtime.Goexit, as t.FailNow does.
 func (h *RegisteredHandler[T]) Run(calls func()) {
-	h.registration.goroutine.Store(goroutineID())
 	defer h.End()
 	calls()
 }
@@ -131,9 +111,6 @@ func (h *RegisteredHandler[T]) Call(n *Notification[T]) {
 	if n.Kind == EventSynced {
 		h.synced()
 		return
-	}
-	if h.begun != nil {
-		h.begun.set(n.Kind, n.Key, h.handled.Load())
 	}
 	if h.trace.HandlerCalled != nil {
 		h.trace.HandlerCalled(h.registration.info, n.info())
@@ -186,15 +163,3 @@ func (h *RegisteredHandler[T]) synced() {
 
 // minimumResyncPeriod is the shortest resync period; shorter ones are raised to it.
 const minimumResyncPeriod = time.Second
-
-// reportLags calls HandlerLagging for each handler with a new maximum lag.
-func (r *registry[T]) reportLags(trace *Trace) {
-	if trace.HandlerLagging == nil || !r.lags.Swap(false) {
-		return
-	}
-	for _, h := range r.current() {
-		if lag := h.lag.Swap(0); lag > 0 {
-			trace.HandlerLagging(h.registration.info, int(lag))
-		}
-	}
-}

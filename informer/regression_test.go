@@ -1,7 +1,6 @@
 package informer_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +18,7 @@ func TestKubernetes98657AndClientGo1167RemovedHandlersLeaveNothing(t *testing.T)
 			n.start()
 			for range 100 {
 				r := n.register(&log{})
-				require.NoError(t, n.ShutDownEventHandler(context.Background(), r))
+				require.NoError(t, n.RemoveEventHandler(r))
 				<-r.Ended()
 			}
 			assert.Empty(t, n.Snapshot().Handlers)

@@ -31,8 +31,8 @@ import (
 //
 // Independence. A slow, stuck or faulty handler delays no other handler. Its backlog is unbounded
 // (dropping events would break completeness, waiting would break independence), but visible:
-// Snapshot, [Trace].HandlerLagging and [Trace].HandlerStuck. With package fast the backlog of a
-// handler that does not need intermediate states can be merged, see [HandlerOptions].
+// Snapshot has it. With package fast the backlog of a handler that does not need intermediate states
+// can be merged, see [HandlerOptions].
 //
 // Synced. [SharedIndexInformer.HasSynced] reports whether the first list is in the store;
 // [Registration.HasSynced] whether a handler has processed it.
@@ -49,13 +49,11 @@ import (
 //
 // Run owns all of them and returns when they have ended: the reflector and its goroutines, the loop
 // (on the caller's goroutine), those of the processor (two per handler, or one with package fast),
-// and a few that announce the sync, report errors and check callbacks. First the reflector and the
-// loop end; then no handler can be added; then the handlers end, then the rest. Removing a handler
+// and a few that announce the sync and report errors. First the reflector and the loop end; then no handler can be added; then the handlers end, then the rest. Removing a handler
 // ends its goroutines (client-go issue 1167).
 //
-// Callbacks run on the goroutine of their handler. They may call any method of the informer; a
-// handler that waits for its own removal gets [ErrInsideHandler] instead of a deadlock. A callback
-// that never returns keeps Run from returning.
+// Callbacks run on the goroutine of their handler. They may call any method of the informer. A
+// callback that never returns keeps Run from returning.
 //
 // # Failure
 //
@@ -166,7 +164,7 @@ func (s *SharedIndexInformer[T]) AddIndexers(indexers indexer.Indexers[T]) error
 // has seen, "" before the first list. It is for display: only the server compares versions.
 func (s *SharedIndexInformer[T]) LastSyncResourceVersion() string {
 	if c := s.runningController(); c != nil {
-		return (*c.reflector.Load()).LastSyncResourceVersion()
+		return c.reflector.LastSyncResourceVersion()
 	}
 	return ""
 }
@@ -200,9 +198,6 @@ func (s *SharedIndexInformer[T]) Run(ctx context.Context) error {
 	if s.detector != nil {
 		background.StartWithContext(serving, s.detector.run)
 	}
-	if dog := s.newWatchdog(); dog != nil {
-		background.StartWithContext(serving, dog.run)
-	}
 	background.Start(func() { s.announceSync(ctx, c.queue.Synced()) })
 	background.StartWithContext(serving, s.failures.run)
 	processing, stopProcessing := context.WithCancel(serving)
@@ -216,7 +211,7 @@ func (s *SharedIndexInformer[T]) Run(ctx context.Context) error {
 	s.handlers.close()
 	s.blockDeltas.Unlock()
 	stopProcessing()
-	processor.Wait() // the watchdog still runs: a callback that does not return delays the end
+	processor.Wait() // a callback that does not return delays the end
 	stopServing()
 	background.Wait()
 	close(s.ended)
@@ -264,14 +259,9 @@ func (s *SharedIndexInformer[T]) newController() *controller[T] {
 	cfg.ResyncPeriod = s.handlers.start()
 	cfg.ShouldResync = s.shouldResync
 	cfg.WatchErrorHandler = s.config.WatchErrorHandler
-	c := &controller[T]{queue: queue, process: s.handleDeltas, idle: s.flush, failed: s.failures.add,
-		newReflector: func(resourceVersion string) Reflector {
-			cfg := cfg
-			cfg.ResourceVersion = resourceVersion
-			return s.config.Gears.NewReflector(cfg)
-		}}
+	c := &controller[T]{queue: queue, process: s.handleDeltas, idle: s.processor.Flush, failed: s.failures.add,
+		reflector: s.config.Gears.NewReflector(cfg)}
 	c.batches, _ = queue.(batchPopper[T])
-	c.renewReflector()
 	return c
 }
 
@@ -298,7 +288,7 @@ func (s *SharedIndexInformer[T]) announceSync(ctx context.Context, queueSynced <
 	close(s.synced)
 	s.blockDeltas.Unlock()
 
-	s.flush()
+	s.processor.Flush()
 	if t := s.config.Trace; t.Synced != nil {
 		t.Synced(s.config.Name)
 	}

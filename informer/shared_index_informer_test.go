@@ -5,7 +5,6 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -30,16 +29,8 @@ func TestErrorsHaveTypes(t *testing.T) {
 		require.NoError(t, err)
 		for _, r := range []*informer.Registration{nil, foreign} {
 			assert.ErrorIs(t, n.RemoveEventHandler(r), informer.ErrForeignRegistration)
-			assert.ErrorIs(t, n.ShutDownEventHandler(t.Context(), r), informer.ErrForeignRegistration)
 		}
-		var own *informer.Registration
-		var inside error
-		own = n.register(onAdd(func(*api.Namespace) { inside = n.ShutDownEventHandler(context.Background(), own) }))
 		n.start()
-		n.add("a")
-		<-own.Ended()
-		assert.ErrorIs(t, inside, informer.ErrInsideHandler,
-			"a wait for the caller itself; the handler is removed all the same")
 		assert.ErrorIs(t, n.Run(context.Background()), informer.ErrStarted)
 		assert.NoError(t, n.AddIndexers(indexer.Indexers[*api.Namespace]{"team": byLabel}), "indexes may come late")
 		require.NoError(t, n.stop())
@@ -48,26 +39,6 @@ func TestErrorsHaveTypes(t *testing.T) {
 		_, err = n.AddEventHandler(&log{})
 		assert.ErrorIs(t, err, informer.ErrStopped)
 		assert.ErrorIs(t, n.AddIndexers(indexer.Indexers[*api.Namespace]{"other": byLabel}), informer.ErrStopped)
-	})
-}
-
-func TestShutDownGivesUpWithItsContext(t *testing.T) {
-	inEachBubble(t, config{}, func(n *namespaces) {
-		var reported []string
-		r := n.register(onAdd(func(obj *api.Namespace) {
-			reported = append(reported, obj.Name)
-			time.Sleep(time.Minute)
-		}))
-		n.start()
-		n.add("a")
-		n.add("b")
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		assert.ErrorIs(t, n.ShutDownEventHandler(ctx, r), context.DeadlineExceeded)
-		assert.NoError(t, n.ShutDownEventHandler(context.Background(), r), "a second one waits for the end")
-		assert.Equal(t, []string{"a"}, reported, "waiting events are dropped")
-		err := n.ShutDownEventHandler(ctx, r)
-		assert.NoError(t, err, "a handler that has ended is no error, even with an expired context")
 	})
 }
 

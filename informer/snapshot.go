@@ -1,8 +1,6 @@
 package informer
 
 import (
-	"time"
-
 	"orrery/deltafifo"
 	"orrery/indexer"
 	"orrery/informer/reflector"
@@ -15,9 +13,8 @@ type Snapshot struct {
 	State     State
 	HasSynced bool
 
-	Objects           int           // in the store
-	Queued            int           // keys in the queue
-	ResyncCheckPeriod time.Duration // how often it checks whether a handler is due for a resync; 0 means never
+	Objects int // in the store
+	Queued  int // keys in the queue
 
 	ProcessErrors    uint64 // events that could not be applied in full
 	LastProcessError *ProcessError
@@ -36,9 +33,6 @@ type HandlerSnapshot struct {
 	Handled     uint64 // callbacks that have returned or panicked
 	Merged      uint64 // events that were merged into others, see HandlerOptions
 	Panics      uint64 // recovered panics of callbacks
-
-	ResyncPeriod time.Duration // the effective one; 0 means never
-	NextResync   time.Time     // when it is due; zero if never
 }
 
 // Snapshot returns the state of the informer. It may be called at any time from any goroutine,
@@ -55,11 +49,10 @@ func (s *SharedIndexInformer[T]) Snapshot() Snapshot {
 	out.ProcessErrors, out.LastProcessError = s.failures.summary()
 	if c != nil {
 		out.Queued = c.queue.Len()
-		out.Reflector = (*c.reflector.Load()).Snapshot()
+		out.Reflector = c.reflector.Snapshot()
 	}
 	s.handlers.mu.Lock()
 	defer s.handlers.mu.Unlock()
-	out.ResyncCheckPeriod = s.handlers.checkPeriod
 	for _, h := range s.handlers.list {
 		out.Handlers = append(out.Handlers, h.snapshot())
 	}
@@ -79,7 +72,7 @@ func (s *SharedIndexInformer[T]) QueueSnapshot() deltafifo.Snapshot {
 func (s *SharedIndexInformer[T]) StoreSnapshot() indexer.Snapshot { return s.indexer.Snapshot() }
 
 func (h *RegisteredHandler[T]) snapshot() HandlerSnapshot {
-	s := HandlerSnapshot{
+	return HandlerSnapshot{
 		HandlerInfo: h.registration.info,
 		HasSynced:   h.registration.HasSynced(),
 		Pending:     h.pending(),
@@ -88,6 +81,4 @@ func (h *RegisteredHandler[T]) snapshot() HandlerSnapshot {
 		Merged:      h.merged.Load(),
 		Panics:      h.panics.Load(),
 	}
-	s.ResyncPeriod, s.NextResync = h.resync.plan()
-	return s
 }

@@ -30,12 +30,6 @@ type Trace struct {
 	HandlerEnded func(h HandlerInfo, dropped int)
 	// HandlerSynced: a handler has processed the whole initial list.
 	HandlerSynced func(h HandlerInfo)
-	// HandlerLagging: a handler has more waiting events than ever before; reported at 1,024 and at
-	// each doubling.
-	HandlerLagging func(h HandlerInfo, pending int)
-	// HandlerStuck: a callback has been running for a minute, for two, and so on. It is
-	// called on a separate goroutine, which exists only if the hook is set.
-	HandlerStuck func(s StuckHandler)
 	// HandlerPanicked: a callback panicked. Called before the process ends or continues.
 	HandlerPanicked func(h HandlerInfo, kind EventKind, key string, value any)
 

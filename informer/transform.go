@@ -44,20 +44,9 @@ func guardedTransform[T Object](transform TransformFunc[T]) TransformFunc[T] {
 	}
 	return func(obj T) (out T, err error) {
 		defer wait.HandleCrash(func(_ context.Context, p *wait.Panic) { err = p })
-		if out, err = transform(obj); err == nil && isNil(out) {
+		if out, err = transform(obj); err == nil && reflect.ValueOf(&out).Elem().IsZero() {
 			err = errNothing
 		}
 		return out, err
 	}
-}
-
-// isNil reports whether obj is a nil pointer, map or interface.
-func isNil(obj any) bool {
-	switch v := reflect.ValueOf(obj); v.Kind() {
-	case reflect.Invalid:
-		return true
-	case reflect.Pointer, reflect.Map:
-		return v.IsNil()
-	}
-	return false
 }

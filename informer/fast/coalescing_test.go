@@ -89,17 +89,6 @@ func TestCoalescingQueueWaitsForTheHandler(t *testing.T) {
 	})
 }
 
-// TestCoalescingQueueForgetsALag: the memory of a large backlog is released.
-func TestCoalescingQueueForgetsALag(t *testing.T) {
-	p := newCoalescingQueue[*thing]()
-	p.add(numbered(0, 3000))
-	var s sink
-	p.deliverAll(s.deliver)
-	assert.Equal(t, keysFrom(0, 3000), s.got())
-	assert.Empty(t, p.byKey)
-	assert.Same(t, &p.list, p.list.next)
-}
-
 // TestCoalescingQueueLeadsToTheSameState: with any merging, each event begins in the handler's
 // state, no deletion is lost, and the handler ends in the current state.
 func TestCoalescingQueueLeadsToTheSameState(t *testing.T) {

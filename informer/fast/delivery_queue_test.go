@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"orrery/informer"
 )
@@ -74,23 +73,6 @@ func keysFrom(first, n int) []string {
 		out[i] = strconv.Itoa(first + i)
 	}
 	return out
-}
-
-func TestDeliveryQueueDeliversInOrder(t *testing.T) {
-	eachQueue(t, func(t *testing.T, p deliveryQueue[*thing]) {
-		var s sink
-		go p.run(callFunc(s.deliver))
-		for first := 0; first < 5000; {
-			n := 1 + first%37
-			p.add(numbered(first, n))
-			first += n
-		}
-		synctest.Wait()
-		got := s.got()
-		require.GreaterOrEqual(t, len(got), 5000)
-		assert.Equal(t, keysFrom(0, len(got)), got)
-		p.stop()
-	})
 }
 
 func TestDeliveryQueueNeverWaitsForItsReader(t *testing.T) {

@@ -106,13 +106,6 @@ func (b *bubble) handlerDuring(during func(e Event)) (*Recorder, Registration) {
 	return r, registration
 }
 
-func (b *bubble) resyncing(period time.Duration) *Recorder {
-	r := &Recorder{}
-	_, err := b.informer.AddEventHandler(r.Handle, period)
-	assert.NoError(b, err)
-	return r
-}
-
 // replay replays a handler's events by the rules for the implementation.
 func (b *bubble) replay(r *Recorder) (map[string]string, error) {
 	if _, merges := b.impl.Lacks[EveryChange]; merges {

@@ -80,11 +80,6 @@ type Informer interface {
 // Registration represents a registered handler.
 type Registration interface{ HasSynced() bool }
 
-// ShutDowner is an [Informer] with [WaitsForHandlers].
-type ShutDowner interface {
-	ShutDownEventHandler(ctx context.Context, r Registration) error
-}
-
 // Capability names a deliberate difference between informers.
 type Capability string
 
@@ -106,16 +101,15 @@ const (
 	RefusesForeign Capability = "the removal of a foreign registration is refused"
 	// RefusesSecondRun: a second Run is an error.
 	RefusesSecondRun Capability = "a second Run is an error"
-	// WaitsForHandlers: a removal can wait for the callback (kubernetes/kubernetes#139755).
-	WaitsForHandlers Capability = "a removal can wait for the handler"
+	// ReportsEnd: a registration has a method Ended() <-chan struct{}, whose channel is closed when the
+	// last callback has returned (kubernetes/kubernetes#139755).
+	ReportsEnd Capability = "the end of a handler is reported"
 	// ResyncsDespiteRelists: frequent relists do not postpone the resync.
 	ResyncsDespiteRelists Capability = "relists do not postpone the resync"
 	// QuietRelists: an unchanged object in a list goes only to handlers that are due for a resync.
 	QuietRelists Capability = "a list reports only changes"
 	// TransformsOnce: an object of a streaming list is transformed once.
 	TransformsOnce Capability = "every object is transformed once"
-	// IndependentHandlers: a slow handler delays no other, whatever its backlog.
-	IndependentHandlers Capability = "a slow handler delays no other"
 	// HandlersMayExit: a callback may end its goroutine, as t.FailNow does. It ends nothing else,
 	// even if events wait for the handler.
 	HandlersMayExit Capability = "a callback may end its goroutine"

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // faults collects the errors passed to OnError.
@@ -43,50 +41,38 @@ func refuse(all func() bool) func(value string) (string, error) {
 
 func never() bool { return false }
 
-var failureCases = []contractCase{
-	{"a handler that panics skips the event and delays no other", func(b *bubble) {
-		defer b.impl.SurvivePanics()()
-		bad, _ := b.handlerDuring(func(e Event) {
-			if e.New == "2" {
-				panic("a fault in a handler")
-			}
-		})
-		good := b.handler()
-		b.start()
-		for _, value := range []string{"1", "2", "3"} {
-			b.set("ns/a", value)
-			b.waitIdle()
-			time.Sleep(2 * time.Second) // client-go pauses for a second
-		}
-		want := []string{"add ns/a=1", "update ns/a 1->2", "update ns/a 2->3"}
-		assert.Equal(b, want, good.Events())
-		assert.Equal(b, want, bad.Events())
-	}},
-	{"a handler that panics on the first list (kubernetes/kubernetes#129024)", func(b *bubble) {
-		defer b.impl.SurvivePanics()()
-		b.set("ns/a", "1")
-		b.set("ns/b", "1")
-		h, registration := b.handlerDuring(func(e Event) {
-			if e.Key == "ns/a" {
-				panic("a fault in a handler")
-			}
-		})
-		b.start()
-		time.Sleep(time.Minute)
-		b.waitIdle()
-		assert.Len(b, h.Events(), 2)
-		assert.Equal(b, b.has(SyncsAfterPanic), registration.HasSynced())
-	}},
-	{"a handler added later that panics on its initial content", func(b *bubble) {
-		defer b.impl.SurvivePanics()()
-		b.set("ns/a", "1")
-		b.start()
-		h, registration := b.handlerDuring(func(Event) { panic("a fault in a handler") })
-		time.Sleep(time.Minute)
-		b.waitIdle()
-		assert.Len(b, h.Events(), 1)
-		assert.Equal(b, b.has(SyncsAfterPanic), registration.HasSynced())
-	}},
+var failureCases = append(cases([]script{
+	{name: "a handler that panics skips the event and delays no other", handlers: "panics never",
+		steps: "set ns/a 1; set ns/a bad; after 2s; set ns/a 3; after 2s", // client-go pauses for a second
+		want:  "add ns/a=1; update ns/a 1->bad; update ns/a bad->3 | add ns/a=1; update ns/a 1->bad; update ns/a bad->3"},
+	{name: "a handler that panics on the first list (kubernetes/kubernetes#129024)", handlers: "panics",
+		before: "set ns/a bad; set ns/b 1", steps: "after 1m; panicked 0", anyOrder: true,
+		want: "add ns/a=bad (initial); add ns/b=1 (initial)"},
+	{name: "a handler added later that panics on its initial content",
+		before: "set ns/a bad", steps: "join panics; after 1m; panicked 0",
+		want: "add ns/a=bad (initial)"},
+	{name: "an object that the transform refuses is dropped", refuse: true,
+		steps: "set ns/a 1; set ns/a bad; set ns/b 1; set ns/a 3; after 5s",
+		want:  "add ns/a=1; add ns/b=1; update ns/a 1->3", reported: 1},
+	{name: "a deletion whose object the transform refuses", refuse: true,
+		before: "set ns/a 1", steps: "set ns/b 1; refuse; delete ns/a; delete ns/b; accept; set ns/a 2", reported: 2,
+		want:    "add ns/a=1 (initial); add ns/b=1; delete ns/a=1 (unknown); delete ns/b=1 (unknown); add ns/a=2",
+		without: SkipsRefused, instead: "add ns/a=1 (initial); add ns/b=1; update ns/a 1->2"},
+	{name: "an object that a later list has and the transform refuses keeps its state", refuse: true, needs: SkipsRefused,
+		before: "set ns/a 1", reported: 1,
+		steps: "set ns/b 1; set ns/c 1; disconnect; set ns/a bad; delete ns/b; set ns/c 2; relist; " +
+			"holds ns/a=1 ns/c=2; set ns/a 3; delete ns/a", anyOrder: true,
+		want: "add ns/a=1 (initial); add ns/b=1; add ns/c=1; delete ns/b=1 (unknown); update ns/c 1->2; " +
+			"update ns/a 1->3; delete ns/a=3"},
+	// Defect 8.12 of client-go: it panics with the lock of the store held.
+	{name: "an object for which an index function fails", refuse: true,
+		steps: "set ns/bad 1; set ns/good 1; after 5s",
+		want:  "add ns/bad=1; add ns/good=1", reported: 1,
+		without: SurvivesIndexErrors, instead: "add ns/good=1"}, // the index function panics, and the event is lost
+	{name: "a failed list is reported and retried",
+		before: "set ns/a 1; fail", steps: "unsynced; after 5s; synced",
+		want: "add ns/a=1 (initial)", reported: 1},
+}), []contractCase{
 	{"a callback that ends its goroutine ends nothing else", func(b *bubble) {
 		g := b.newLatch()
 		_, leaving := b.handlerDuring(func(Event) {
@@ -113,60 +99,10 @@ var failureCases = []contractCase{
 		assert.NoError(b, b.informer.RemoveEventHandler(leaving))
 		b.stop()
 	}},
-	{"an object that the transform refuses is dropped", func(b *bubble) {
-		var reported faults
-		b.make(InformerConfig{
-			OnError:   reported.add,
-			Transform: refuse(never),
-		})
-		h := b.handler()
-		b.start()
-		b.set("ns/a", "1")
-		b.waitIdle()
-		b.set("ns/a", "bad")
-		b.set("ns/b", "1")
-		b.set("ns/a", "3")
-		time.Sleep(relistDelay)
-		b.waitIdle()
-		assert.ElementsMatch(b, []string{"add ns/a=1", "add ns/b=1", "update ns/a 1->3"}, h.Events())
-		if b.has(ReportsProcessErrors) {
-			require.Len(b, reported.all(), 1)
-			assert.ErrorIs(b, reported.all()[0], errRefused)
-		} else {
-			assert.Empty(b, reported.all())
-		}
-	}},
-	{"a deletion whose object the transform refuses", func(b *bubble) {
-		var reported faults
-		var refusing atomic.Bool
-		b.set("ns/a", "1")
-		b.make(InformerConfig{OnError: reported.add, Transform: refuse(refusing.Load)})
-		h := b.handler()
-		b.start()
-		b.set("ns/b", "1")
-		b.waitIdle()
-		refusing.Store(true)
-		b.source.Delete("ns/a")
-		b.source.Delete("ns/b")
-		b.waitIdle()
-		refusing.Store(false)
-		b.set("ns/a", "2")
-		b.waitIdle()
-		want := []string{"add ns/a=1 (initial)", "add ns/b=1"}
-		if b.has(SkipsRefused) {
-			want = append(want, "delete ns/a=1 (unknown)", "delete ns/b=1 (unknown)", "add ns/a=2")
-		} else {
-			want = append(want, "update ns/a 1->2")
-		}
-		assert.Equal(b, want, h.Events())
-		if b.has(ReportsProcessErrors) {
-			assert.Len(b, reported.all(), 2)
-		}
-	}},
 	{"the first list has objects that are refused", func(b *bubble) {
 		for _, streaming := range []StreamingList{StreamingSupported, StreamingRefused} {
 			b := newBubble(b.T, b.impl)
-			b.source.SetStreamingList(streaming)
+			b.source.Change(func(b *Behaviour) { b.Streaming = streaming })
 			var reported faults
 			b.set("ns/a", "1")
 			b.set("ns/bad", "bad")
@@ -193,78 +129,4 @@ var failureCases = []contractCase{
 			b.stop()
 		}
 	}},
-	{"an object that a later list has and the transform refuses keeps its state", func(b *bubble) {
-		if !b.has(SkipsRefused) {
-			return // the list is refused as a whole
-		}
-		var reported faults
-		b.set("ns/a", "1")
-		b.set("ns/b", "1")
-		b.set("ns/c", "1")
-		b.make(InformerConfig{OnError: reported.add, Transform: refuse(never)})
-		h := b.handler()
-		b.start()
-		h.Reset()
-		b.unseen(func() {
-			b.set("ns/a", "bad")
-			b.source.Delete("ns/b")
-			b.set("ns/c", "2")
-			b.set("", "of an object without a name")
-		})
-		assert.ElementsMatch(b, []string{"delete ns/b=1 (unknown)", "update ns/c 1->2"}, h.Events())
-		assert.Equal(b, map[string]string{"ns/a": "1", "ns/c": "2"}, b.informer.Content())
-		h.Reset()
-		b.source.Delete("")
-		b.set("ns/a", "3")
-		b.waitIdle()
-		b.source.Delete("ns/a")
-		b.waitIdle()
-		assert.Equal(b, []string{"update ns/a 1->3", "delete ns/a=3"}, h.Events())
-	}},
-	// Defect 8.12 of client-go: it panics with the lock of the store held.
-	{"an object for which an index function fails", func(b *bubble) {
-		defer b.impl.SurvivePanics()()
-		var reported faults
-		b.make(InformerConfig{
-			OnError: reported.add,
-			Index: func(key string) error {
-				if key == "ns/bad" {
-					return errRefused
-				}
-				return nil
-			},
-		})
-		h := b.handler()
-		b.start()
-		b.set("ns/bad", "1")
-		b.waitIdle()
-		b.set("ns/good", "1")
-		time.Sleep(relistDelay)
-		b.waitIdle()
-		if b.has(SurvivesIndexErrors) {
-			assert.Equal(b, []string{"add ns/bad=1", "add ns/good=1"}, h.Events())
-			require.Len(b, reported.all(), 1)
-			assert.ErrorIs(b, reported.all()[0], errRefused)
-			assert.Equal(b, content(b.source), b.informer.Content())
-		} else {
-			assert.Equal(b, []string{"add ns/good=1"}, h.Events(), "the index function panics, and the event is lost")
-			assert.Empty(b, reported.all())
-		}
-	}},
-	{"a failed list is reported and retried", func(b *bubble) {
-		var reported faults
-		b.set("ns/a", "1")
-		b.source.SetStreamingList(StreamingRefused)
-		b.source.FailList(errRefused)
-		b.make(InformerConfig{OnError: reported.add})
-		h := b.handler()
-		b.start()
-		assert.False(b, b.informer.HasSynced())
-		time.Sleep(relistDelay)
-		b.waitIdle()
-		assert.True(b, b.informer.HasSynced())
-		assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
-		require.Len(b, reported.all(), 1)
-		assert.ErrorIs(b, reported.all()[0], errRefused)
-	}},
-}
+}...)

@@ -25,60 +25,27 @@ const (
 	StreamingWithoutBookmark
 )
 
-// behaviour is the configured behaviour of a source, guarded by its mutex.
-type behaviour struct {
-	streaming   StreamingList
-	pageAlways  bool
-	latency     time.Duration
-	listFaults  []error
-	watchFault  []error
-	noKeepalive bool
-	endless     bool
-	hold        chan struct{} // while not nil, requests wait until it is closed
+// Behaviour is how a [FakeSource] behaves. The zero value is a good server.
+type Behaviour struct {
+	Streaming   StreamingList
+	PageAlways  bool          // honour the limit of a list at version "0" too, like a server without a watch cache
+	Latency     time.Duration // of every answer
+	NoKeepalive bool          // of later watches, as over HTTP/1.1 (see reflector.ListerWatcher)
+	Endless     bool          // later watches ignore the requested time limit
 }
 
-// SetStreamingList sets how requests for streaming lists are answered.
-func (s *FakeSource[T]) SetStreamingList(mode StreamingList) {
+// Change changes the behaviour of the source.
+func (s *FakeSource[T]) Change(change func(b *Behaviour)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.streaming = mode
-}
-
-// SetPaging with true makes the source honour the limit of a list at version "0" too, like a server
-// without a watch cache.
-func (s *FakeSource[T]) SetPaging(always bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pageAlways = always
-}
-
-// SetNoKeepalive with true makes later watches ones without keepalive, as over HTTP/1.1 (see
-// reflector.ListerWatcher).
-func (s *FakeSource[T]) SetNoKeepalive(noKeepalive bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.noKeepalive = noKeepalive
+	change(&s.behaviour)
 }
 
 // HasKeepalive reports whether new watches have a keepalive.
 func (s *FakeSource[T]) HasKeepalive() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.noKeepalive
-}
-
-// SetEndless with true makes later watches ignore the requested time limit.
-func (s *FakeSource[T]) SetEndless(endless bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.endless = endless
-}
-
-// SetLatency delays the answer to every request.
-func (s *FakeSource[T]) SetLatency(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.latency = d
+	return !s.behaviour.NoKeepalive
 }
 
 // FailList makes the next list requests (one per page) fail, one error each. A nil error lets one
@@ -132,7 +99,7 @@ func (s *FakeSource[T]) admit(ctx context.Context, verb string, opts api.ListOpt
 	if len(*faults) > 0 {
 		fault, *faults = (*faults)[0], (*faults)[1:]
 	}
-	hold, latency := s.hold, s.latency
+	hold, latency := s.hold, s.behaviour.Latency
 	s.mu.Unlock()
 
 	if hold != nil {
@@ -265,7 +232,7 @@ type fakeWatcher[T Object] struct {
 }
 
 func newFakeWatcher[T Object](ctx context.Context, s *FakeSource[T], opts api.ListOptions) *fakeWatcher[T] {
-	return &fakeWatcher[T]{source: s, ctx: ctx, bookmarks: opts.AllowWatchBookmarks, noKeepalive: s.noKeepalive,
+	return &fakeWatcher[T]{source: s, ctx: ctx, bookmarks: opts.AllowWatchBookmarks, noKeepalive: s.behaviour.NoKeepalive,
 		wake: make(chan struct{}, 1)}
 }
 

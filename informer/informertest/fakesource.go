@@ -44,7 +44,11 @@ type FakeSource[T Object] struct {
 	pages    map[string]page[T]
 	watchers map[*fakeWatcher[T]]struct{}
 	requests []Request
-	behaviour
+
+	behaviour  Behaviour
+	listFaults []error
+	watchFault []error
+	hold       chan struct{} // while not nil, requests wait until it is closed
 }
 
 // change is one entry of the history.
@@ -188,8 +192,7 @@ func (s *FakeSource[T]) Requests() []Request {
 }
 
 // List answers like an API server: everything, or a page if opts has a limit. Like a server with a
-// watch cache it ignores the limit of a request at version "0", unless [FakeSource.SetPaging] is
-// set.
+// watch cache it ignores the limit of a request at version "0", unless PageAlways is set.
 func (s *FakeSource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List[T], error) {
 	if err := s.admit(ctx, "list", opts); err != nil {
 		return nil, err
@@ -210,7 +213,7 @@ func (s *FakeSource[T]) List(ctx context.Context, opts api.ListOptions) (*api.Li
 	}
 	list := &api.List[T]{Items: current.rest}
 	list.ResourceVersion = current.version
-	limited := opts.Limit > 0 && (opts.ResourceVersion != "0" || s.pageAlways)
+	limited := opts.Limit > 0 && (opts.ResourceVersion != "0" || s.behaviour.PageAlways)
 	if limited && int64(len(current.rest)) > opts.Limit {
 		list.Items = slices.Clone(current.rest[:opts.Limit])
 		list.Continue = strconv.Itoa(len(s.pages)+1) + "@" + current.version
@@ -237,8 +240,8 @@ func (s *FakeSource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Wa
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	streaming := opts.SendInitialEvents && s.streaming != StreamingIgnored
-	if streaming && s.streaming == StreamingRefused {
+	streaming := opts.SendInitialEvents && s.behaviour.Streaming != StreamingIgnored
+	if streaming && s.behaviour.Streaming == StreamingRefused {
 		return nil, StatusError(422, api.ReasonInvalid, "sendInitialEvents: Forbidden: the feature is switched off")
 	}
 	w := newFakeWatcher(ctx, s, opts)
@@ -258,7 +261,7 @@ func (s *FakeSource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Wa
 		}
 	}
 	s.watchers[w] = struct{}{}
-	if opts.TimeoutSeconds > 0 && !s.endless {
+	if opts.TimeoutSeconds > 0 && !s.behaviour.Endless {
 		w.limit = time.AfterFunc(time.Duration(opts.TimeoutSeconds)*time.Second, func() { w.end(io.EOF) })
 	}
 	return w, nil
@@ -272,7 +275,7 @@ func (s *FakeSource[T]) initialLocked(streaming bool) []api.WatchEvent[T] {
 		events = append(events, api.WatchEvent[T]{Type: api.WatchAdded, Object: obj,
 			ResourceVersion: obj.GetResourceVersion()})
 	}
-	if streaming && s.streaming != StreamingWithoutBookmark {
+	if streaming && s.behaviour.Streaming != StreamingWithoutBookmark {
 		events = append(events, api.WatchEvent[T]{
 			Type: api.WatchBookmark, ResourceVersion: s.versionLocked(), InitialEventsEnd: true})
 	}

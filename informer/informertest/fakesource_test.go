@@ -73,7 +73,7 @@ func TestPagesShowOneMoment(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, all.Items, 3, "a watch cache ignores the limit")
 
-	s.SetPaging(true)
+	s.Change(func(b *informertest.Behaviour) { b.PageAlways = true })
 	first, err := s.List(t.Context(), api.ListOptions{ResourceVersion: "0", Limit: 2})
 	require.NoError(t, err)
 	require.Len(t, first.Items, 2)

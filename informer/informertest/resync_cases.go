@@ -74,7 +74,9 @@ var resyncCases = append(cases([]script{
 	{"frequent lists", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{ResyncPeriod: 8 * time.Second})
-		resyncing, plain := b.resyncing(0), b.handler()
+		resyncing, plain := &Recorder{}, b.handler()
+		_, err := b.informer.AddEventHandler(resyncing.Handle, 0)
+		assert.NoError(b, err)
 		b.start()
 		for range 8 {
 			b.unseen(func() {}) // takes five seconds

@@ -1,8 +1,11 @@
 package informertest
 
 import (
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -13,13 +16,18 @@ import (
 type script struct {
 	name     string
 	resync   time.Duration // the period of the informer
-	handlers string        // resync periods: "default 15s never"; if empty, "never" or those that join
+	refuse   bool          // the transform refuses the value "bad", and an index function the key "ns/bad"
+	handlers string        // see player.join: "default 15s never"; if empty, "never" or those that join
 	before   string        // steps before the start, see player.play
 	steps    string        // steps after it
 	burst    bool          // no step waits for the informer, so that changes may be merged
 	anyOrder bool          // events of different objects have no order
 	want     string        // the events of each handler: "add ns/a=1; update ns/a 1->2 | add ns/a=2 (initial)"
 	relisted string        // one more event of each, without QuietRelists
+	without  Capability
+	instead  string // want, if the implementation lacks that capability
+	needs    Capability
+	reported int // refusals reported as background errors
 }
 
 // cases makes a case of each script.
@@ -31,8 +39,19 @@ func cases(scripts []script) (all []contractCase) {
 }
 
 func (s script) run(b *bubble) {
-	b.make(InformerConfig{ResyncPeriod: s.resync})
+	if s.needs != "" && !b.has(s.needs) {
+		return
+	}
+	if s.refuse || strings.Contains(s.handlers+s.steps, "panics") {
+		defer b.impl.SurvivePanics()()
+	}
 	p := newPlayer(b, s.burst)
+	cfg := InformerConfig{ResyncPeriod: s.resync, OnError: p.faults.add}
+	if s.refuse {
+		cfg.Transform = refuse(p.refusing.Load)
+		cfg.Index = func(key string) error { return map[string]error{"ns/bad": errRefused}[key] }
+	}
+	b.make(cfg)
 	if s.handlers == "" && !strings.Contains(s.steps, "join") {
 		s.handlers = "never"
 	}
@@ -43,6 +62,11 @@ func (s script) run(b *bubble) {
 	b.start()
 	p.play(s.steps)
 	b.waitIdle()
+	p.verifyReports(s)
+	if s.without != "" && !b.has(s.without) {
+		assert.Equal(b, steps(s.instead), p.recorders[0].Events(), "the events without %q", s.without)
+		return
+	}
 	for i, text := range strings.Split(s.want, " | ") {
 		want := steps(text)
 		if s.relisted != "" && !b.has(QuietRelists) {
@@ -58,6 +82,16 @@ func (s script) run(b *bubble) {
 		}
 	}
 	assert.Equal(b, content(b.source), b.informer.Content(), "the store has the state of the server")
+}
+
+// verifyReports asserts the number of refusals among the background errors.
+func (p *player) verifyReports(s script) {
+	want := s.reported
+	if s.refuse && !p.has(ReportsProcessErrors) {
+		want = 0
+	}
+	isOther := func(err error) bool { return !errors.Is(err, errRefused) }
+	assert.Len(p, slices.DeleteFunc(p.faults.all(), isOther), want, "the reported refusals")
 }
 
 // steps splits a text at its semicolons.
@@ -76,20 +110,35 @@ type player struct {
 	registrations []Registration
 	removed       map[int]bool // by their numbers
 	reconnect     func()
+	latch         latch
+	faults        faults
+	refusing      atomic.Bool // every value
 }
 
 func newPlayer(b *bubble, burst bool) *player {
-	return &player{bubble: b, burst: burst, removed: map[int]bool{}}
+	return &player{bubble: b, burst: burst, removed: map[int]bool{}, latch: b.newLatch()}
 }
 
-func (p *player) join(period string) {
-	resync := time.Duration(-1)
-	if period == "default" {
+// join adds a handler with a resync period: "default", "never" or a duration. A handler that is
+// "slow" or "panics" has none; the first waits in each callback for the step "open", the other panics
+// at the value "bad".
+func (p *player) join(kind string) {
+	r, resync := &Recorder{}, time.Duration(-1)
+	switch kind {
+	case "never":
+	case "default":
 		resync = 0
-	} else if period != "never" {
-		resync = p.duration(period)
+	case "slow":
+		r.During = func(Event) { p.latch.wait() }
+	case "panics":
+		r.During = func(e Event) {
+			if e.New == "bad" {
+				panic("a fault in a handler")
+			}
+		}
+	default:
+		resync = p.duration(kind)
 	}
-	r := &Recorder{}
 	registration, err := p.informer.AddEventHandler(r.Handle, resync)
 	assert.NoError(p, err)
 	p.recorders, p.registrations = append(p.recorders, r), append(p.registrations, registration)
@@ -101,11 +150,17 @@ func (p *player) duration(text string) time.Duration {
 	return d
 }
 
+func (p *player) number(text string) int {
+	n, err := strconv.Atoi(text)
+	require.NoError(p, err)
+	return n
+}
+
 // play plays steps, separated by semicolons:
 //
 //	set ns/a 1 2     gives the object these values, one after the other
 //	delete ns/a
-//	join 15s         adds a handler with this resync period
+//	join 15s         adds a handler, see join
 //	remove 0         removes the first handler, if there is one
 //	lose ns/a        deletes it unseen, and makes the informer list
 //	cut              ends the watches
@@ -114,7 +169,17 @@ func (p *player) duration(text string) time.Duration {
 //	disconnect       ends the watches; requests wait
 //	reconnect        answers them
 //	relist           answers them, after the server has dropped its history
+//	open             lets the slow handlers continue
+//	refuse, accept   makes the transform refuse every value, or only "bad" again
+//	fail             makes the next list fail, and refuses streaming lists
+//	cancel           ends the context of Run
+//	running          asserts that Run has not returned
+//	received 0 2     asserts how many events the first handler has received
+//	holds a=1 b=2    asserts the content of the store
 //	synced, unsynced asserts that the informer and each handler are, or that none of them is
+//	synced 0         asserts it for the first handler; so does unsynced
+//	filled           asserts that the informer is synced
+//	panicked 0       asserts that the first handler is synced if it has SyncsAfterPanic
 func (p *player) play(text string) {
 	for _, step := range steps(text) {
 		words := strings.Fields(step)
@@ -128,7 +193,7 @@ func (p *player) play(text string) {
 		case "join":
 			p.join(words[1])
 		case "remove":
-			if i, _ := strconv.Atoi(words[1]); i < len(p.registrations) {
+			if i := p.number(words[1]); i < len(p.registrations) {
 				assert.NoError(p, p.informer.RemoveEventHandler(p.registrations[i]))
 				p.removed[i] = true
 			}
@@ -151,10 +216,42 @@ func (p *player) play(text string) {
 			time.Sleep(relistDelay)
 		case "relist":
 			p.relist(p.reconnect)
+		case "open":
+			p.latch.open()
+		case "refuse", "accept":
+			p.refusing.Store(step == "refuse")
+		case "fail":
+			p.source.Change(func(b *Behaviour) { b.Streaming = StreamingRefused })
+			p.source.FailList(errRefused)
+		case "cancel":
+			p.cancel()
+		case "running":
+			select {
+			case <-p.returned:
+				p.Error("Run has returned while a callback was running")
+			default:
+			}
+		case "received":
+			assert.Len(p, p.recorders[p.number(words[1])].Events(), p.number(words[2]))
+		case "holds":
+			var held []string
+			for key, value := range p.informer.Content() {
+				held = append(held, key+"="+value)
+			}
+			assert.ElementsMatch(p, words[1:], held)
+		case "filled":
+			assert.True(p, p.informer.HasSynced(), "the informer is synced")
+		case "panicked":
+			assert.Equal(p, p.has(SyncsAfterPanic), p.registrations[p.number(words[1])].HasSynced())
 		case "synced", "unsynced":
-			assert.Equal(p, step == "synced", p.informer.HasSynced(), "whether the informer is synced")
+			want := words[0] == "synced"
+			if len(words) == 1 {
+				assert.Equal(p, want, p.informer.HasSynced(), "whether the informer is synced")
+			}
 			for i, r := range p.registrations {
-				assert.Equal(p, step == "synced", r.HasSynced(), "whether handler %d is synced", i)
+				if len(words) == 1 || words[1] == strconv.Itoa(i) {
+					assert.Equal(p, want, r.HasSynced(), "whether handler %d is synced", i)
+				}
 			}
 		default:
 			require.Fail(p, "unknown step", step)

@@ -3,8 +3,6 @@ package informertest
 import (
 	"fmt"
 	"strconv"
-	"sync"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -37,11 +35,7 @@ var stuckCases = []contractCase{
 		b.waitIdle()
 		b.leadsTo(want, quick, "the quick handler misses nothing")
 		b.leadsTo(want, slow, "the slow handler misses nothing")
-		if b.has(IndependentHandlers) {
-			assert.Equal(b, len(quick.Events()), early, "the quick handler waits for the slow one")
-		} else {
-			assert.Less(b, early, len(quick.Events()), "the quick handler waits for the slow one")
-		}
+		assert.Equal(b, len(quick.Events()), early, "the quick handler waits for the slow one")
 	}},
 	{"a stuck handler can be removed, by itself or by another, and then delays no other", func(b *bubble) {
 		g := b.newLatch()
@@ -120,6 +114,12 @@ var lateCases = append(cases([]script{
 	{name: "a handler added before the first list is complete is synced after the list",
 		before: "set ns/a 1; disconnect", steps: "join never; unsynced; reconnect; synced",
 		want: "add ns/a=1 (initial)"},
+	// Defect 8.11 of client-go: a handler that joins holds the events of all others back.
+	{name: "a slow handler added later delays no other and is synced when it is done", handlers: "never",
+		before: "set ns/0 1; set ns/1 1", anyOrder: true,
+		steps: "join slow; set ns/new 1; received 0 3; received 1 1; unsynced 1; open; synced 1",
+		want: "add ns/0=1 (initial); add ns/1=1 (initial); add ns/new=1 | " +
+			"add ns/0=1 (initial); add ns/1=1 (initial); add ns/new=1"},
 	{name: "a handler added later to an empty store is synced",
 		steps: "join never; synced"},
 }), []contractCase{
@@ -140,51 +140,5 @@ var lateCases = append(cases([]script{
 		b.waitIdle()
 		assert.Equal(b, []bool{false, false}, early, "while the callbacks run")
 		assert.True(b, registration.HasSynced())
-	}},
-	// Defect 8.11 of client-go: a handler that joins holds the events of all others back.
-	{"a slow handler added later delays no other and is synced when it is done", func(b *bubble) {
-		for i := range 100 {
-			b.set("ns/"+strconv.Itoa(i), "1")
-		}
-		quick := b.handler()
-		b.start()
-		quick.Reset()
-		g := b.newLatch()
-		slow, registration := b.handlerDuring(func(Event) { g.wait() })
-		b.set("ns/new", "1")
-		b.waitIdle()
-		assert.Equal(b, []string{"add ns/new=1"}, quick.Events())
-		assert.Len(b, slow.Events(), 1)
-		assert.False(b, registration.HasSynced())
-		g.open()
-		b.waitIdle()
-		assert.True(b, registration.HasSynced())
-		got, err := b.replay(slow)
-		require.NoError(b, err)
-		assert.Equal(b, content(b.source), got)
-	}},
-	{"handlers added during events miss nothing and receive nothing twice", func(b *bubble) {
-		b.start()
-		var changing sync.WaitGroup
-		changing.Go(func() {
-			for i := range 2000 {
-				b.set("ns/"+strconv.Itoa(i%17), strconv.Itoa(i))
-				if i%5 == 0 {
-					b.source.Delete("ns/" + strconv.Itoa(i%13))
-				}
-			}
-		})
-		var recorders []*Recorder
-		for range 50 {
-			recorders = append(recorders, b.handler())
-			time.Sleep(time.Nanosecond) // let the others continue
-		}
-		changing.Wait()
-		b.waitIdle()
-		for _, h := range recorders {
-			got, err := b.replay(h)
-			require.NoError(b, err)
-			assert.Equal(b, content(b.source), got)
-		}
 	}},
 }...)

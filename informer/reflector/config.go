@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
-
-	"orrery/informer/reflector/internal/shared"
 )
 
 // Config configures a reflector of either form. ListerWatcher and Store are required; the other
@@ -19,9 +17,6 @@ type Config[T any] struct {
 	// and lists again. A failed Add, Update or Delete concerns one object; it is counted and
 	// reported to Trace.StoreFailed, and the stream continues, as upstream.
 	Store Store[T]
-	// ResourceVersion is the version that the store has at the beginning, if another reflector
-	// filled it: the first list is not older. Default "": any version will do.
-	ResourceVersion string
 	// KeyFunc returns the keys of objects of a streaming list. Without it there are none.
 	KeyFunc func(T) (string, error)
 
@@ -50,9 +45,8 @@ type Config[T any] struct {
 	// object has verified that position. A negative value switches it off.
 	//
 	// The default depends on whether the connection has a keepalive (see [ListerWatcher]). With one
-	// (HTTP/2, websocket) it is 3 min, and one and a half bookmark intervals, at least 90 s, once
-	// bookmarks have arrived: that detects a stuck server, or a proxy that answers pings for a
-	// server that is gone. Without (HTTP/1.1) it is 45 s, and the server is asked to end each watch
+	// (HTTP/2, websocket) it is 3 min: that detects a stuck server, or a proxy that answers pings for
+	// a server that is gone. Without (HTTP/1.1) it is 45 s, and the server is asked to end each watch
 	// after seven to nine tenths of that, so that a quiet one ends normally before the timeout,
 	// unless the timeout is shorter than three seconds.
 	IdleTimeout time.Duration
@@ -86,13 +80,31 @@ type BackoffConfig struct {
 	Jitter float64
 }
 
+// The thresholds of both forms.
+const (
+	// PageSize is the default of Config.PageSize where pages are useful.
+	PageSize = 500
+	// VeryShortWatch is the duration below which a watch must have delivered something to count as
+	// a success.
+	VeryShortWatch = time.Second
+	// HealthyWatch is the duration after which a watch shows that server and connection work even
+	// without events.
+	HealthyWatch = 10 * time.Second
+	// EmptyPages is how many pages more than items a list may have. A selector can leave a page
+	// without items.
+	EmptyPages = 40
+	// LongestRetryAfter bounds a server's Retry-After: a header with a few zeros too many must not
+	// stop a controller for a day.
+	LongestRetryAfter = 5 * time.Minute
+)
+
 // WithDefaults returns the configuration with defaults in all unset fields, except IdleTimeout,
 // whose default depends on the connection. Trace has a no-op for each nil hook.
 func (c Config[T]) WithDefaults() Config[T] {
-	c.MaxItems = orDefault(c.MaxItems, shared.MaxItems)
-	c.ListTimeout = orDefault(c.ListTimeout, shared.ListTimeout)
-	c.InitialEventsDeadline = orDefault(c.InitialEventsDeadline, shared.InitialEventsDeadline)
-	c.MinWatchTimeout = orDefault(c.MinWatchTimeout, shared.MinWatchTimeout)
+	c.MaxItems = orDefault(c.MaxItems, 1_000_000)
+	c.ListTimeout = orDefault(c.ListTimeout, 5*time.Minute)
+	c.InitialEventsDeadline = orDefault(c.InitialEventsDeadline, 5*time.Minute)
+	c.MinWatchTimeout = orDefault(c.MinWatchTimeout, 5*time.Minute)
 	if c.WatchErrorHandler == nil {
 		c.WatchErrorHandler = func(context.Context, error) {}
 	}

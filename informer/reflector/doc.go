@@ -44,7 +44,7 @@
 //
 // # Testing
 //
-// Package reflectortest is the suite for every form. It names what the textbook form lacks.
+// Package reflectortest is the suite for every form.
 //
 // Next: package informer/reflector/machine
 package reflector

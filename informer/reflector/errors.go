@@ -80,6 +80,14 @@ func streamName(streaming bool) string {
 	return "watch"
 }
 
+// EventError returns the error of an ERROR event.
+func EventError(status *api.Status) error {
+	if status == nil {
+		status = &api.Status{Message: "an ERROR event without a status"}
+	}
+	return api.NewStatusError(*status)
+}
+
 // StoreOp names a call of a [Store].
 type StoreOp string
 

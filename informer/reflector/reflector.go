@@ -7,7 +7,6 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 
-	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -40,9 +39,9 @@ func New[T any](cfg Config[T]) *Reflector[T] {
 		delays: cfg.Backoff.Delays(), status: newStatus(cfg)}
 }
 
-// Run calls ListAndWatch until ctx ends, with a back-off after each failure. It may be called once.
+// Run calls ListAndWatch until ctx ends, with a back-off after each failure. It may be called again
+// when it has returned, or panicked: it begins with a list at the last version.
 func (r *Reflector[T]) Run(ctx context.Context) {
-	r.start()
 	defer r.enter(PhaseStopped, "Stop")
 	ctx = api.WithSingleAttempt(ctx) // requests are repeated here, not in the client as well
 	for ctx.Err() == nil {
@@ -131,11 +130,11 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 	events, err := r.watchHandler(ctx, w, resync)
 	rv, lasted := r.LastSyncResourceVersion(), time.Since(began)
 	r.trace.WatchEnded(WatchInfo{ResourceVersion: rv, Events: events, Lasted: lasted, Err: err})
-	if events > 0 || lasted >= shared.HealthyWatch {
+	if events > 0 || lasted >= HealthyWatch {
 		r.delays.Reset()
 		r.setHealthy()
 	}
-	brief := lasted < shared.VeryShortWatch
+	brief := lasted < VeryShortWatch
 	wasBrief := r.brief
 	r.brief = brief
 	cause := CauseOf(err)
@@ -235,7 +234,7 @@ func (r *Reflector[T]) resync(ctx context.Context) error {
 }
 
 func (r *Reflector[T]) backOff(ctx context.Context, err error) {
-	delay := max(r.delays.NextBackOff(), min(api.RetryAfterOf(err), shared.LongestRetryAfter))
+	delay := max(r.delays.NextBackOff(), min(api.RetryAfterOf(err), LongestRetryAfter))
 	r.enterBackOff(delay, err)
 	_ = wait.Sleep(ctx, delay)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -13,7 +12,7 @@ import (
 func listPages[T any](ctx context.Context, c Config[T], rv string, s *status) (items []T, info ListInfo, err error) {
 	opts := api.ListOptions{ResourceVersion: rv, Limit: c.PageSize}
 	if opts.Limit == 0 && !definite(rv) { // a list at any other version comes from the server's cache as a whole
-		opts.Limit = shared.PageSize
+		opts.Limit = PageSize
 	}
 	if opts.Limit > 0 && definite(rv) { // without it the answer would be the old state itself
 		opts.ResourceVersionMatch = api.MatchNotOlderThan
@@ -40,7 +39,7 @@ func listPages[T any](ctx context.Context, c Config[T], rv string, s *status) (i
 		s.trace.PageListed(PageInfo{ResourceVersion: page.ResourceVersion, Page: info.Pages, Items: len(page.Items),
 			More: page.Continue != ""})
 		items = append(items, page.Items...)
-		if len(items) > c.MaxItems || info.Pages > len(items)+shared.EmptyPages {
+		if len(items) > c.MaxItems || info.Pages > len(items)+EmptyPages {
 			return nil, info, ErrListTooLong
 		}
 		if page.Continue == "" {
@@ -66,7 +65,7 @@ func resultChan[T any](w api.Watcher[T]) (results <-chan result[T], stop func())
 		for {
 			event, err := w.Next()
 			if err == nil && event.Type == api.WatchError {
-				err = shared.StatusError(event.Status)
+				err = EventError(event.Status)
 			}
 			select {
 			case channel <- result[T]{event, err}:

@@ -15,7 +15,6 @@ type status struct {
 	trace *Trace
 
 	mu       sync.Mutex // never held while a hook is called
-	started  bool
 	snapshot Snapshot
 	undated  bool // the last list had no definite version
 	initial  bool // the watch began at no definite version, and has sent nothing but ADDED events
@@ -26,7 +25,7 @@ type status struct {
 func definite(resourceVersion string) bool { return resourceVersion != "" && resourceVersion != "0" }
 
 func newStatus[T any](c Config[T]) *status {
-	return &status{trace: c.Trace, snapshot: Snapshot{Name: c.Name, ResourceVersion: c.ResourceVersion}}
+	return &status{trace: c.Trace, snapshot: Snapshot{Name: c.Name}}
 }
 
 // Snapshot returns what the Reflector is doing. It may be called at any time from any goroutine.
@@ -55,16 +54,6 @@ func (s *status) change(do func(*Snapshot)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	do(&s.snapshot)
-}
-
-// start panics if it is called twice.
-func (s *status) start() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.started {
-		panic("reflector: Run was called twice")
-	}
-	s.started = true
 }
 
 // enter records a phase and why it was entered.
@@ -131,7 +120,7 @@ func received[T any](s *status, e api.WatchEvent[T]) {
 	}
 	s.change(func(s *Snapshot) { s.Events++ })
 	if s.trace.Event != nil {
-		s.trace.Event(eventInfoOf(e))
+		s.trace.Event(EventInfoOf(e))
 	}
 }
 

@@ -3,7 +3,6 @@ package reflector
 import (
 	"time"
 
-	"orrery/informer/reflector/internal/shared"
 	"orrery/internal/hooks"
 	"orrery/restclient/api"
 )
@@ -59,10 +58,22 @@ type EventInfo struct {
 	Namespace, Name, UID string
 }
 
-// eventInfoOf returns the description of e.
-func eventInfoOf[T any](e api.WatchEvent[T]) EventInfo {
-	namespace, name, uid := shared.Identify(e)
-	return EventInfo{Type: e.Type, ResourceVersion: e.ResourceVersion, Namespace: namespace, Name: name, UID: uid}
+// EventInfoOf returns the description of e.
+func EventInfoOf[T any](e api.WatchEvent[T]) EventInfo {
+	info := EventInfo{Type: e.Type, ResourceVersion: e.ResourceVersion}
+	switch e.Type {
+	case api.WatchAdded, api.WatchModified, api.WatchDeleted:
+		if object, ok := any(e.Object).(identified); ok {
+			info.Namespace, info.Name, info.UID = object.GetNamespace(), object.GetName(), object.GetUID()
+		}
+	} // an event of another type may have no object
+	return info
+}
+
+type identified interface {
+	GetNamespace() string
+	GetName() string
+	GetUID() string
 }
 
 // PageInfo describes one page.

@@ -39,7 +39,7 @@ func TestInformer(t *testing.T) {
 			informertest.SurvivesIndexErrors: "an index function that fails panics while the store is locked",
 			informertest.RefusesForeign:      "removing a registration of another informer does nothing",
 			informertest.RefusesSecondRun:    "the second Run only logs",
-			informertest.WaitsForHandlers:    "ShutDownEventHandler came with 0.37 (kubernetes/kubernetes#139755)",
+			informertest.ReportsEnd:          "ShutDownEventHandler came with 0.37 (kubernetes/kubernetes#139755)",
 			informertest.HandlersMayExit:     "pop waits forever to hand over the next event, and so does Run",
 			informertest.QuietRelists: "a listener counts as due from its registration to the first " +
 				"resync, which is never if the informer has none",

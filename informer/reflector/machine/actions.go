@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"orrery/informer/reflector"
-	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -28,7 +27,7 @@ func openStream(r *rules, s *state, in *input, do *effects) {
 	if s.ResourceVersionRefused {
 		s.request.rv = ""
 	}
-	s.idleAfter(in.now, r.streamIdle)
+	s.timers.idle = after(in.now, r.streamIdle)
 	s.timers.deadline = after(in.now, r.streamDeadline)
 	open := do.add(effectOpen)
 	// A short stream may end before its initial events do. The next one is not short then.
@@ -45,7 +44,7 @@ func readStream(r *rules, s *state, in *input, do *effects) {
 	s.countFrom(in.now)
 	s.opened(r, in)
 	s.stream.heardAt = in.now
-	s.idleAfter(in.now, r.streamIdle)
+	s.timers.idle = after(in.now, r.streamIdle)
 	do.add(effectRead)
 }
 
@@ -54,7 +53,7 @@ func readStream(r *rules, s *state, in *input, do *effects) {
 // waiting forever.
 func collect(r *rules, s *state, in *input, do *effects) {
 	if in.added {
-		s.idleAfter(in.now, r.streamIdle)
+		s.timers.idle = after(in.now, r.streamIdle)
 	}
 	s.stream.heardAt = in.now
 	s.Events++
@@ -65,7 +64,7 @@ func collect(r *rules, s *state, in *input, do *effects) {
 
 func keepStreaming(r *rules, s *state, in *input, _ *effects) {
 	s.stream.heardAt = in.now
-	s.idleAfter(in.now, r.streamIdle)
+	s.timers.idle = after(in.now, r.streamIdle)
 	s.Bookmarks++
 	s.stream.delivered++
 }
@@ -128,7 +127,7 @@ func (r *rules) limit(s *state) int64 {
 	case r.pageSize != 0:
 		return r.pageSize
 	case s.request.rv == "" || s.request.rv == "0" || s.server.pagedZero:
-		return shared.PageSize
+		return reflector.PageSize
 	default:
 		return 0
 	}
@@ -191,7 +190,7 @@ func openWatch(r *rules, s *state, in *input, do *effects) {
 	if in.kind == inputIdleElapsed {
 		s.watch.answerWithin = min(r.silentIdle, answerAfterSilence)
 	}
-	s.idleAfter(in.now, s.watch.answerWithin)
+	s.timers.idle = after(in.now, s.watch.answerWithin)
 	open := do.add(effectOpen)
 	open.short = r.short(s, in)
 	open.options.ResourceVersion, open.options.AllowWatchBookmarks = s.request.rv, true
@@ -238,7 +237,7 @@ func apply(_ *rules, s *state, in *input, do *effects) {
 
 // mark moves the position to that of a bookmark and notifies the store. A bookmark without a
 // version only shows that the connection works.
-func mark(r *rules, s *state, in *input, do *effects) {
+func mark(_ *rules, s *state, in *input, do *effects) {
 	do.add(effectMark).rv = in.rv
 	if in.rv != "" {
 		s.ResourceVersion = in.rv
@@ -247,7 +246,6 @@ func mark(r *rules, s *state, in *input, do *effects) {
 	s.stream.delivered++
 	s.Bookmarks++
 	s.server.newsAt = in.now
-	s.learnBookmarkInterval(r, in.now)
 	s.hear(in.now)
 }
 
@@ -257,13 +255,11 @@ func endWatch(_ *rules, s *state, in *input, do *effects) {
 	do.close(s, in, in.err)
 }
 
-// giveUpSilent closes a watch that was silent for the idle timeout. The bookmark interval must be
-// learned again.
+// giveUpSilent closes a watch that was silent for the idle timeout.
 func giveUpSilent(_ *rules, s *state, in *input, do *effects) {
 	do.add(effectNoteIdle).lasted = in.now - s.stream.heardAt
 	s.judge(in.now)
 	do.close(s, in, reflector.ErrIdle)
-	s.server.bookmarkInterval = 0
 }
 
 func noteIdle(_ *rules, s *state, in *input, do *effects) {
@@ -316,7 +312,7 @@ func (r *rules) endRound(s *state, in *input, do *effects) {
 
 func (r *rules) backOff(s *state, in *input, do *effects) {
 	draw := do.add(effectDraw)
-	draw.fresh, draw.atLeast, draw.err = s.failure.healthy, min(in.retryAfter, shared.LongestRetryAfter), s.LastError
+	draw.fresh, draw.atLeast, draw.err = s.failure.healthy, min(in.retryAfter, reflector.LongestRetryAfter), s.LastError
 	if s.failure.healthy {
 		s.Failures = 0
 	}
@@ -353,7 +349,6 @@ func skipResync(r *rules, s *state, in *input, _ *effects) {
 // countFrom starts the counters of a stream.
 func (s *state) countFrom(now time.Duration) {
 	s.stream.openedAt, s.stream.delivered, s.stream.changes = now, 0, 0
-	s.watch.bookmarkAt = never
 }
 
 // unmoved reports whether the watch has delivered no change, or none that moved the position.
@@ -366,8 +361,8 @@ func (s *state) judge(now time.Duration) {
 		return
 	}
 	lasted := now - s.stream.openedAt
-	s.failure.brief = lasted < shared.VeryShortWatch
-	s.failure.healthy = s.failure.healthy || s.stream.delivered > 0 || lasted >= shared.HealthyWatch
+	s.failure.brief = lasted < reflector.VeryShortWatch
+	s.failure.healthy = s.failure.healthy || s.stream.delivered > 0 || lasted >= reflector.HealthyWatch
 }
 
 // after returns the time of a timer; one with a duration of 0 or less never fires.

@@ -7,8 +7,8 @@ type collection[T any] struct {
 	pages int
 
 	// Only for a streaming list, where objects may change before the list is complete.
-	index map[string]int // key -> place in items
-	holes map[int]bool   // places of objects that were deleted again
+	objects map[string]T
+	keys    []string // of objects, and of those that were deleted again, in the order of arrival
 }
 
 // addPage adds the items of a page. It copies them, unless the page is the first: so a page is not
@@ -25,41 +25,25 @@ func (c *collection[T]) addPage(items []T) {
 
 // put adds an object, or replaces the one with its key at its place.
 func (c *collection[T]) put(key string, obj T) {
-	if place, known := c.index[key]; known {
-		c.items[place] = obj
-		return
+	if c.objects == nil {
+		c.objects = map[string]T{}
 	}
-	if c.index == nil {
-		c.index = map[string]int{}
+	if _, known := c.objects[key]; !known {
+		c.keys = append(c.keys, key)
 	}
-	c.index[key] = len(c.items)
-	c.items = append(c.items, obj)
+	c.objects[key] = obj
 }
 
 // remove removes the object with the key, if present.
-func (c *collection[T]) remove(key string) {
-	place, known := c.index[key]
-	if !known {
-		return
-	}
-	delete(c.index, key)
-	if c.holes == nil {
-		c.holes = map[int]bool{}
-	}
-	c.holes[place] = true
-	var zero T
-	c.items[place] = zero
-}
+func (c *collection[T]) remove(key string) { delete(c.objects, key) }
 
 // take returns the objects in the order of their arrival and leaves the collection empty.
 func (c *collection[T]) take() []T {
 	items := c.items
-	if len(c.holes) > 0 {
-		items = make([]T, 0, len(c.items)-len(c.holes))
-		for place, obj := range c.items {
-			if !c.holes[place] {
-				items = append(items, obj)
-			}
+	for _, key := range c.keys {
+		if obj, exists := c.objects[key]; exists {
+			items = append(items, obj)
+			delete(c.objects, key) // its key is there twice if it was deleted in between
 		}
 	}
 	*c = collection[T]{}

@@ -54,8 +54,8 @@
 // Reflector never gives up. A connection whose other end is gone gives no error. It is detected
 //
 //   - by the client's keepalive (HTTP/2 and websocket pings: within 45 s);
-//   - by the idle timeout of a watch (Config.IdleTimeout): 45 s without keepalive, 90 s to 3 min
-//     with it; silence.go has the reasons;
+//   - by the idle timeout of a watch (Config.IdleTimeout): 45 s without keepalive, 3 min with it;
+//     silence.go has the reasons;
 //   - by the time that opening a watch takes (45 s; 10 s after a silent one) and a list
 //     (Config.ListTimeout).
 //

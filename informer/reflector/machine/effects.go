@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"orrery/informer/reflector"
-	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -25,7 +24,10 @@ func (r *Reflector[T]) doLocked(e *effect) (more bool) {
 	case effectApply:
 		r.applyLocked()
 	case effectMark:
-		r.markLocked(e)
+		r.traceBookmarkLocked()
+		if e.rv != "" {
+			r.marks(e.rv)
+		}
 	case effectCollect:
 		r.collectLocked()
 	case effectKeepPage:
@@ -88,24 +90,13 @@ func (r *Reflector[T]) applyLocked() {
 	}
 }
 
-func (r *Reflector[T]) markLocked(e *effect) {
-	r.traceBookmarkLocked()
-	if e.rv != "" {
-		r.marks(e.rv)
-	}
-}
-
 func (r *Reflector[T]) traceBookmarkLocked() {
 	r.trace.Bookmark(r.event.ResourceVersion, r.event.InitialEventsEnd)
 }
 
 func (r *Reflector[T]) traceEventLocked() {
 	if r.trace.Event != nil {
-		namespace, name, uid := shared.Identify(r.event)
-		r.trace.Event(reflector.EventInfo{
-			Type: r.event.Type, ResourceVersion: r.event.ResourceVersion,
-			Namespace: namespace, Name: name, UID: uid,
-		})
+		r.trace.Event(reflector.EventInfoOf(r.event))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"orrery/informer/reflector"
-	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -120,7 +119,7 @@ func meaning[T any](event api.WatchEvent[T], err error) input {
 	case event.Type == api.WatchBookmark:
 		return input{kind: inputBookmark, rv: event.ResourceVersion, initial: event.InitialEventsEnd}
 	case event.Type == api.WatchError:
-		return failed(inputStreamFailed, shared.StatusError(event.Status))
+		return failed(inputStreamFailed, reflector.EventError(event.Status))
 	default:
 		return input{kind: inputEvent, rv: event.ResourceVersion, added: event.Type == api.WatchAdded}
 	}

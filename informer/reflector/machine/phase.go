@@ -45,25 +45,8 @@ const (
 )
 
 var inputNames = [inputCount]string{
-	inputStart:           "Start",
-	inputPageListed:      "PageListed",
-	inputListFailed:      "ListFailed",
-	inputOpened:          "Opened",
-	inputOpenFailed:      "OpenFailed",
-	inputEvent:           "Event",
-	inputBookmark:        "Bookmark",
-	inputStreamEnded:     "StreamEnded",
-	inputStreamFailed:    "StreamFailed",
-	inputReplaced:        "Replaced",
-	inputReplaceFailed:   "ReplaceFailed",
-	inputDelayDrawn:      "DelayDrawn",
-	inputBackOffElapsed:  "BackOffElapsed",
-	inputIdleElapsed:     "IdleElapsed",
-	inputDeadlineElapsed: "DeadlineElapsed",
-	inputThrottled:       "Throttled",
-	inputResyncElapsed:   "ResyncElapsed",
-	inputResyncFailed:    "ResyncFailed",
-	inputStop:            "Stop",
-}
+	"Start", "PageListed", "ListFailed", "Opened", "OpenFailed", "Event", "Bookmark", "StreamEnded", "StreamFailed",
+	"Replaced", "ReplaceFailed", "DelayDrawn", "BackOffElapsed", "IdleElapsed", "DeadlineElapsed", "Throttled",
+	"ResyncElapsed", "ResyncFailed", "Stop"}
 
 func (i inputKind) String() string { return inputNames[i] }

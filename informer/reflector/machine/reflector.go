@@ -46,7 +46,6 @@ type Reflector[T any] struct {
 	collected collection[T]      // the state received so far
 	delays    backoff.BackOff    // made of config.Backoff
 	ringsAt   time.Duration      // when timer fires
-	running   bool               // Run was called
 	stepping  bool               // a step is under way, or has panicked
 
 	// publishMu guards the copy that Snapshot reads, so that hooks, handlers and the store may call
@@ -72,14 +71,15 @@ func New[T any](cfg reflector.Config[T]) *Reflector[T] {
 		r.marks = store.Bookmark
 	}
 	r.carried, _ = cfg.ListerWatcher.(keepaliver)
-	r.state.Name, r.state.ResourceVersion = cfg.Name, cfg.ResourceVersion
+	r.state.Name = cfg.Name
 	r.publishLocked()
 	return r
 }
 
 // Run reflects until ctx ends. When it returns, its goroutines have ended and the store is not
-// called again. It may be called once. Run panics if the ListerWatcher, the store, a hook or the
-// error handler does; a panic on the timers' goroutine becomes a *wait.Panic.
+// called again. Run panics if the ListerWatcher, the store, a hook or the error handler does; a panic
+// on the timers' goroutine becomes a *wait.Panic. It may be called again when it has returned, or
+// panicked: it begins with the state at the last version.
 func (r *Reflector[T]) Run(ctx context.Context) {
 	r.begin(ctx)
 	var keeper sync.WaitGroup
@@ -103,10 +103,11 @@ func (r *Reflector[T]) Run(ctx context.Context) {
 func (r *Reflector[T]) begin(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.running {
-		panic("reflector: Run was called twice")
-	}
-	r.running = true
+	shot := r.state.Snapshot
+	shot.Phase, shot.ResourceVersion = phaseIdle, r.published.ResourceVersion
+	r.state, r.stepping, r.crash = newState(), false, nil
+	r.state.Snapshot = shot
+	r.collected = collection[T]{}
 	r.ctx, r.end = context.WithCancel(ctx)
 	r.began = time.Now()
 	r.delays = r.config.Backoff.Delays()

@@ -26,10 +26,9 @@ func (noStreamingLists) IsWatchListSemanticsUnSupported() bool { return true }
 
 func TestWhenStreamingListsAreNotTried(t *testing.T) {
 	for name, change := range map[string]func(f *fixture){
-		"switched off":          func(f *fixture) { f.config.DisableWatchList = true },
-		"no key function":       func(f *fixture) { f.config.KeyFunc = nil },
-		"the source declines":   func(f *fixture) { f.config.ListerWatcher = noStreamingLists{f.source} },
-		"refused by the server": func(f *fixture) { f.source.SetStreamingList(informertest.StreamingRefused) },
+		"switched off":        func(f *fixture) { f.config.DisableWatchList = true },
+		"no key function":     func(f *fixture) { f.config.KeyFunc = nil },
+		"the source declines": func(f *fixture) { f.config.ListerWatcher = noStreamingLists{f.source} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -136,31 +135,18 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-func TestTraceNamesTheInputOfEachStep(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t)
-		var phases []string
-		f.config.Trace = &reflector.Trace{StateChanged: func(from, to reflector.Phase, on string) {
-			phases = append(phases, from.String()+" -"+on+"-> "+to.String())
-		}}
-		stop := f.run()
-		synctest.Wait()
-		stop()
-		assert.Equal(t, []string{
-			"Idle -Start-> Listing", "Listing -PageListed-> Replacing", "Replacing -Replaced-> OpeningWatch",
-			"OpeningWatch -Opened-> Watching",
-			"Watching -Stop-> Stopped"}, phases)
-	})
-}
-
 func TestTraceOfAStreamingList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		var lists []reflector.ListInfo
 		var marks []bool
+		var phases []string
 		events := 0
 		f.config.DisableWatchList, f.config.KeyFunc = false, nameOf
 		f.config.Trace = &reflector.Trace{
+			StateChanged: func(from, to reflector.Phase, on string) {
+				phases = append(phases, from.String()+" -"+on+"-> "+to.String())
+			},
 			Listed:   func(l reflector.ListInfo) { lists = append(lists, l) },
 			Bookmark: func(_ string, initial bool) { marks = append(marks, initial) },
 			Event:    func(reflector.EventInfo) { events++ },
@@ -169,6 +155,9 @@ func TestTraceOfAStreamingList(t *testing.T) {
 		stop := f.run()
 		synctest.Wait()
 		stop()
+		assert.Equal(t, []string{
+			"Idle -Start-> OpeningStream", "OpeningStream -Opened-> Streaming", "Streaming -Bookmark-> Replacing",
+			"Replacing -Replaced-> Watching", "Watching -Stop-> Stopped"}, phases)
 		assert.Equal(t, []reflector.ListInfo{{ResourceVersion: "2", Items: 1, Streamed: true}}, lists)
 		assert.Equal(t, []bool{true}, marks)
 		assert.Equal(t, 1, events)
@@ -222,7 +211,7 @@ func (f *fixture) requests(verb string) []informertest.Request {
 func withoutKeepalive(t *testing.T, configure func(f *fixture), test func(t *testing.T, f *fixture)) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		f.source.SetNoKeepalive(true)
+		f.source.Change(func(b *informertest.Behaviour) { b.NoKeepalive = true })
 		configure(f)
 		stop := f.run()
 		defer stop()

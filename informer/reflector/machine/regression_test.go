@@ -15,7 +15,6 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
-	"orrery/informer/reflector/internal/shared"
 	"orrery/informer/reflector/reflectortest"
 	"orrery/restclient/api"
 )
@@ -41,11 +40,11 @@ func TestDefect8_5_NoHotLoopOfStreamingLists(t *testing.T) {
 				return w, err
 			},
 		}
-		f.source.SetStreamingList(informertest.StreamingWithoutBookmark)
+		f.source.Change(func(b *informertest.Behaviour) { b.Streaming = informertest.StreamingWithoutBookmark })
 		stop := f.run()
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		assert.Equal(t, shared.StreamingListAttempts, closing)
+		assert.Equal(t, 3, closing, "after three attempts the state is listed")
 		looks := slices.DeleteFunc(f.requests("list"),
 			func(r informertest.Request) bool { return r.Options.Limit != 1 })
 		assert.Len(t, f.requests("list"), 1+len(looks))
@@ -183,8 +182,8 @@ func TestEtcdIsRestoredFromABackup(t *testing.T) {
 	}{
 		"after an outage":                     {outage: 20 * time.Second, within: 100 * time.Second},
 		"after an outage, busy at first":      {outage: 20 * time.Second, busy: 1, within: 150 * time.Second},
-		"behind a load balancer":              {within: shared.IdleTimeout + time.Minute},
-		"behind a load balancer, by HTTP/1.1": {noKeepalive: true, within: shared.IdleTimeout + time.Minute},
+		"behind a load balancer":              {within: 4 * time.Minute},
+		"behind a load balancer, by HTTP/1.1": {noKeepalive: true, within: 4 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -278,7 +277,7 @@ func TestAVerificationThatIsThrottledIsNotGivenUp(t *testing.T) {
 					OnWatch: f.source.Watch,
 				}
 				f.config.Backoff = reflector.BackoffConfig{Initial: time.Minute, Jitter: -1}
-				f.source.SetNoKeepalive(true)
+				f.source.Change(func(b *informertest.Behaviour) { b.NoKeepalive = true })
 				stop := f.run()
 				defer stop()
 				synctest.Wait()

@@ -31,6 +31,9 @@ func (s *scenario) command(t *testing.T, name string, args []string) {
 			s.setServer(t, arg)
 		}
 	case "run":
+		s.reflector = machine.New(s.config)
+		s.run()
+	case "again":
 		s.run()
 	case "stop":
 		s.stop()
@@ -133,6 +136,10 @@ func (s *scenario) configure(t *testing.T, arg string) {
 		size, err := strconv.Atoi(value)
 		require.NoError(t, err)
 		s.config.PageSize = int64(size)
+	case "max-items":
+		n, err := strconv.Atoi(value)
+		require.NoError(t, err)
+		s.config.MaxItems = n
 	case "idle":
 		s.config.IdleTimeout = duration(t, value)
 	case "resync":
@@ -146,29 +153,30 @@ func (s *scenario) configure(t *testing.T, arg string) {
 
 func (s *scenario) setServer(t *testing.T, arg string) {
 	key, value, _ := strings.Cut(arg, "=")
-	switch key {
-	case "streaming":
-		modes := map[string]informertest.StreamingList{
-			"supported": informertest.StreamingSupported, "refused": informertest.StreamingRefused,
-			"ignored": informertest.StreamingIgnored, "no-bookmark": informertest.StreamingWithoutBookmark}
-		mode, known := modes[value]
-		require.True(t, known, value)
-		s.source.SetStreamingList(mode)
-	case "paging":
-		s.source.SetPaging(value == "always")
-	case "keepalive":
-		s.source.SetNoKeepalive(value == "no")
-	case "endless":
-		s.source.SetEndless(value == "yes")
-	case "latency":
-		s.source.SetLatency(duration(t, value))
-	default:
-		t.Fatalf("unknown setting %q", key)
-	}
+	s.source.Change(func(b *informertest.Behaviour) {
+		switch key {
+		case "streaming":
+			modes := map[string]informertest.StreamingList{
+				"supported": informertest.StreamingSupported, "refused": informertest.StreamingRefused,
+				"ignored": informertest.StreamingIgnored, "no-bookmark": informertest.StreamingWithoutBookmark}
+			mode, known := modes[value]
+			require.True(t, known, value)
+			b.Streaming = mode
+		case "paging":
+			b.PageAlways = value == "always"
+		case "keepalive":
+			b.NoKeepalive = value == "no"
+		case "endless":
+			b.Endless = value == "yes"
+		case "latency":
+			b.Latency = duration(t, value)
+		default:
+			t.Fatalf("unknown setting %q", key)
+		}
+	})
 }
 
 func (s *scenario) run() {
-	s.reflector = machine.New(s.config)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel, s.done = cancel, make(chan struct{})
 	go func() {

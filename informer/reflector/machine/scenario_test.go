@@ -27,7 +27,7 @@ import (
 //
 // A command is a line; several may follow each other. The commands:
 //
-//	config key=value ...     (before run) page-size, idle, resync, streaming
+//	config key=value ...     (before run) page-size, max-items, idle, resync, streaming
 //	server key=value ...     streaming=supported|refused|ignored|no-bookmark, paging=always, latency=1s,
 //	                         keepalive=no, endless=yes
 //	add|modify|delete|lose NAME ..., bump
@@ -39,7 +39,7 @@ import (
 //	many N                   add N objects
 //	add-every DURATION N     add N objects, one each DURATION
 //	down DURATION            break the watches and refuse connections for that long; shows the delays only
-//	run, stop, advance DURATION, snapshot, store
+//	run, stop, again (the same reflector), advance DURATION, snapshot, store
 //
 // A FAULT is eof, reset, refused, dead, garbage, 429, 429/30s, a code such as 410, or a reason such
 // as Expired.

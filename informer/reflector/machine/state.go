@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"orrery/informer/reflector"
-	"orrery/informer/reflector/internal/shared"
 )
 
 // never is the time of a timer that is not set.
@@ -59,7 +58,6 @@ type stream struct {
 	changes   int           // of delivered, those that are no bookmarks
 	keepalive bool          // the connection has a keepalive
 	heardAt   time.Duration // when something last arrived, or the stream was opened
-	timerLate bool          // the idle timer fired late, and buffered events are being read
 }
 
 // watch is what only a watch has.
@@ -68,7 +66,6 @@ type watch struct {
 	verifying    bool          // while it is being opened: the position is verified first
 	synthetic    bool          // it has no definite version, and has sent nothing but ADDED events, which are unordered
 	idleTimeout  time.Duration // its longest silence; not positive: unlimited
-	bookmarkAt   time.Duration // its last bookmark; never if none
 }
 
 // backingOff says what follows the delay.
@@ -79,12 +76,11 @@ type backingOff struct {
 
 // server is what Run has learned about the server.
 type server struct {
-	refused          bool          // it refuses streaming lists: they are off for the rest of this Run
-	broken           int           // consecutive streaming lists that broke off
-	pagedZero        bool          // it pages lists at "0" too: it has no watch cache, and pages are always useful
-	noKeepalive      bool          // the last connection had none: the next watch has a short limit
-	newsAt           time.Duration // when it last showed that it has the position
-	bookmarkInterval time.Duration // longest interval between bookmarks of one watch; 0: unknown
+	refused     bool          // it refuses streaming lists: they are off for the rest of this Run
+	broken      int           // consecutive streaming lists that broke off
+	pagedZero   bool          // it pages lists at "0" too: it has no watch cache, and pages are always useful
+	noKeepalive bool          // the last connection had none: the next watch has a short limit
+	newsAt      time.Duration // when it last showed that it has the position
 }
 
 // failure is what earlier errors and short watches mean for the next.
@@ -98,10 +94,7 @@ type timers struct{ backOff, idle, deadline, resync time.Duration }
 
 // newState returns the state before Start.
 func newState() state {
-	return state{
-		watch:  watch{bookmarkAt: never},
-		timers: timers{backOff: never, idle: never, deadline: never, resync: never},
-	}
+	return state{timers: timers{backOff: never, idle: never, deadline: never, resync: never}}
 }
 
 // definite reports whether the position says what the store has. A watch from "" or "0" begins with
@@ -168,6 +161,14 @@ func (s *state) clearTimers() {
 	}
 }
 
+const (
+	// initialEventsTimeout is the longest silence (no answer, then no ADDED event) during the initial
+	// events of a streaming list, streamingListAttempts how many in a row may break off. After that
+	// the state is listed instead.
+	initialEventsTimeout  = 10 * time.Second
+	streamingListAttempts = 3
+)
+
 // rules are the configuration of the machine.
 type rules struct {
 	name           string
@@ -190,15 +191,15 @@ func rulesOf[T any](c reflector.Config[T]) *rules {
 		maxItems:       c.MaxItems,
 		listTimeout:    c.ListTimeout,
 		streaming:      !c.DisableWatchList && c.KeyFunc != nil,
-		streamIdle:     shared.InitialEventsTimeout,
+		streamIdle:     initialEventsTimeout,
 		streamDeadline: c.InitialEventsDeadline,
-		attempts:       shared.StreamingListAttempts,
+		attempts:       streamingListAttempts,
 		idle:           c.IdleTimeout,
 		silentIdle:     c.IdleTimeout,
 		resync:         c.ResyncPeriod,
 	}
 	if c.IdleTimeout == 0 {
-		r.idle, r.silentIdle = shared.IdleTimeout, shared.SilentIdleTimeout
+		r.idle, r.silentIdle = 3*time.Minute, 45*time.Second
 	}
 	if refuser, ok := c.ListerWatcher.(streamingListRefuser); ok && refuser.IsWatchListSemanticsUnSupported() {
 		r.streaming = false

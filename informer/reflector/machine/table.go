@@ -2,7 +2,6 @@ package machine
 
 import (
 	"orrery/informer/reflector"
-	"orrery/informer/reflector/internal/shared"
 )
 
 // table is the complete behaviour of a Reflector. To follow an incident, find the phase, then the
@@ -18,9 +17,7 @@ var table = append([]transition{
 	{phaseOpeningStream, inputOpenFailed, canStartFresh, phaseOpeningStream, then(forgetPosition, openStream)},
 	{phaseOpeningStream, inputOpenFailed, recoveryIs(retry), phaseBackingOff, failRound},
 	{phaseOpeningStream, inputOpenFailed, otherwise, phaseListing, then(fallBack, list)},
-	// The server may have answered while the process was suspended.
-	{phaseOpeningStream, inputIdleElapsed, timerLate, phaseOpeningStream, readFirst},
-	{phaseOpeningStream, inputIdleElapsed, otherwise, phaseListing, then(fallBack, list)},
+	{phaseOpeningStream, inputIdleElapsed, always, phaseListing, then(fallBack, list)},
 	{phaseOpeningStream, inputDeadlineElapsed, always, phaseListing, then(fallBack, list)},
 
 	// The bound counts before the event is kept.
@@ -35,8 +32,7 @@ var table = append([]transition{
 	{phaseStreaming, inputStreamFailed, both(recoveryIs(retry), attemptsLeft), phaseBackingOff,
 		then(countBroken, failRound)},
 	{phaseStreaming, inputStreamFailed, otherwise, phaseListing, then(fallBack, list)},
-	{phaseStreaming, inputIdleElapsed, timerLate, phaseStreaming, readFirst},
-	{phaseStreaming, inputIdleElapsed, otherwise, phaseListing, then(fallBackForGood, list)},
+	{phaseStreaming, inputIdleElapsed, always, phaseListing, then(fallBackForGood, list)},
 	{phaseStreaming, inputDeadlineElapsed, always, phaseListing, then(fallBackForGood, list)},
 
 	// The initial state as a list, in pages.
@@ -66,8 +62,7 @@ var table = append([]transition{
 	{phaseOpeningWatch, inputOpenFailed, notReached, phaseBackingOff, then(forgetPosition, failRound)},
 	{phaseOpeningWatch, inputOpenFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
 	{phaseOpeningWatch, inputOpenFailed, otherwise, phaseBackingOff, failRound},
-	{phaseOpeningWatch, inputIdleElapsed, timerLate, phaseOpeningWatch, readFirst},
-	{phaseOpeningWatch, inputIdleElapsed, otherwise, phaseBackingOff, then(noteIdle, pause)},
+	{phaseOpeningWatch, inputIdleElapsed, always, phaseBackingOff, then(noteIdle, pause)},
 	{phaseOpeningWatch, inputThrottled, always, phaseOpeningWatch, allowForLimiter},
 	{phaseOpeningWatch, inputResyncFailed, always, phaseBackingOff, failRound},
 
@@ -90,7 +85,6 @@ var table = append([]transition{
 	{phaseWatching, inputStreamFailed, recoveryIs(retry), phaseBackingOff, pause},
 	{phaseWatching, inputStreamFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
 	{phaseWatching, inputStreamFailed, otherwise, phaseBackingOff, failRound},
-	{phaseWatching, inputIdleElapsed, timerLate, phaseWatching, readFirst},
 	// Without a version to go on from there is nothing to verify.
 	{phaseWatching, inputIdleElapsed, unresumable, phaseListing, then(giveUpSilent, list)},
 	{phaseWatching, inputIdleElapsed, otherwise, phaseOpeningWatch, then(giveUpSilent, openWatchVerified)},
@@ -155,10 +149,6 @@ var (
 		return !s.stream.keepalive && r.silentIdle > 0 && in.now-s.server.newsAt >= longWithoutNews
 	}}
 
-	timerLate = condition{"the timer was late", func(_ *rules, s *state, in *input) bool {
-		return !s.stream.timerLate && in.now-s.timers.idle >= lateTimer
-	}}
-
 	// canStartFresh does not hold twice in a row: if even a consistent read (at "") is refused, the
 	// cause is elsewhere.
 	canStartFresh = condition{"position refused", func(_ *rules, s *state, in *input) bool {
@@ -182,7 +172,7 @@ var (
 
 	listTooLong = condition{"too many items or pages", func(r *rules, s *state, in *input) bool {
 		items := s.listing.items + in.items
-		return items > r.maxItems || s.listing.page > items+shared.EmptyPages
+		return items > r.maxItems || s.listing.page > items+reflector.EmptyPages
 	}}
 	tooManyInitial = condition{"too many initial events", func(r *rules, s *state, _ *input) bool {
 		return s.stream.changes >= r.maxItems
@@ -202,10 +192,10 @@ var (
 	// state is fetched again. A server may go on with very short watches that deliver something;
 	// they must not be reopened in a busy loop.
 	veryShort = condition{"very short, nothing came", func(_ *rules, s *state, in *input) bool {
-		return in.now-s.stream.openedAt < shared.VeryShortWatch && s.stream.delivered == 0
+		return in.now-s.stream.openedAt < reflector.VeryShortWatch && s.stream.delivered == 0
 	}}
 	veryShortAgain = condition{"very short, no progress or not the first", func(_ *rules, s *state, in *input) bool {
-		return in.now-s.stream.openedAt < shared.VeryShortWatch && (s.failure.brief || s.unmoved())
+		return in.now-s.stream.openedAt < reflector.VeryShortWatch && (s.failure.brief || s.unmoved())
 	}}
 )
 

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer/reflector"
-	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -219,9 +218,9 @@ func randomInput(intN func(int) int) input {
 func TestAWatchOfExactlyASecondIsNotVeryShort(t *testing.T) {
 	s := newState()
 	s.Phase, s.stream.openedAt = phaseWatching, time.Minute
-	s.judge(time.Minute + shared.VeryShortWatch - 1)
+	s.judge(time.Minute + reflector.VeryShortWatch - 1)
 	assert.True(t, s.failure.brief, "it was shorter than a second")
-	s.judge(time.Minute + shared.VeryShortWatch)
+	s.judge(time.Minute + reflector.VeryShortWatch)
 	assert.False(t, s.failure.brief, "it lasted a second")
 }
 
@@ -253,18 +252,6 @@ func TestLimitsAreExact(t *testing.T) {
 			},
 			func(r *rules, s *state) bool { r.silentIdle--; return r.short(s, &input{noKeepalive: true}) },
 		},
-		"bookmarks half the usual interval apart show the interval": {
-			func(r *rules, s *state) bool {
-				s.watch.bookmarkAt = now - usualBookmarkInterval/2
-				s.learnBookmarkInterval(r, now)
-				return s.server.bookmarkInterval != 0
-			},
-			func(r *rules, s *state) bool {
-				s.watch.bookmarkAt, s.server.bookmarkInterval = now-usualBookmarkInterval/2+1, 0
-				s.learnBookmarkInterval(r, now)
-				return s.server.bookmarkInterval != 0
-			},
-		},
 		"a server without news is asked for the position": {
 			func(r *rules, s *state) bool {
 				s.server.newsAt = now - longWithoutNews
@@ -274,7 +261,7 @@ func TestLimitsAreExact(t *testing.T) {
 		},
 		"a list is too long": {
 			func(r *rules, s *state) bool {
-				s.listing.page = shared.EmptyPages + 3
+				s.listing.page = reflector.EmptyPages + 3
 				return listTooLong.holds(r, s, &input{items: 2})
 			},
 			func(r *rules, s *state) bool { s.listing.page--; return listTooLong.holds(r, s, &input{items: 2}) },
@@ -288,6 +275,18 @@ func TestLimitsAreExact(t *testing.T) {
 			func(r *rules, s *state) bool {
 				skipResync(r, s, &input{now: now + time.Minute - 1}, &effects{})
 				return s.timers.resync != now+time.Minute
+			},
+		},
+		"a delayed resync is followed by one at the next multiple": {
+			func(r *rules, s *state) bool {
+				r.resync, s.timers.resync = time.Minute, now
+				skipResync(r, s, &input{now: now + 4*time.Minute}, &effects{})
+				return s.timers.resync == now+5*time.Minute
+			},
+			func(r *rules, s *state) bool {
+				s.timers.resync = now
+				skipResync(r, s, &input{now: now + 4*time.Minute - 1}, &effects{})
+				return s.timers.resync == now+5*time.Minute
 			},
 		},
 	} {
@@ -315,7 +314,7 @@ func TestPagesThatLeaveAMark(t *testing.T) {
 // A resync that fails during a back-off puts the content of the store in doubt: a list follows,
 // even if the server was to be asked about the position next.
 func TestAFailedResyncDropsThePosition(t *testing.T) {
-	d := atWatch(t, input{})
+	d := atWatch(t)
 	require.NoError(t, d.feed(input{kind: inputStreamEnded, now: 36 * time.Second}))
 	require.NoError(t, d.feed(input{kind: inputOpenFailed, cause: reflector.CauseUnreachable,
 		err: reflector.ErrIdle, now: 40 * time.Second}))
@@ -359,3 +358,27 @@ func (k effectKind) isOperation() bool { return k <= effectHalt }
 // hasOutcome reports whether an input follows from the effect before anything else can happen.
 // Such an effect is the last of its step.
 func (k effectKind) hasOutcome() bool { return k >= effectReplace && k <= effectDraw }
+
+// atWatch is a machine that has opened a watch at time 0.
+func atWatch(t *testing.T) *driver {
+	rules := testRules()
+	rules.streaming, rules.resync = false, 0
+	d := newDriver(rules)
+	for _, in := range []input{{kind: inputStart}, {kind: inputPageListed, rv: "7"}, {kind: inputOpened}} {
+		require.NoError(t, d.feed(in))
+	}
+	require.Equal(t, phaseWatching, d.state.Phase)
+	return d
+}
+
+// A watch that was open for long has shown that server and connection work, even if it was silent
+// at the end.
+func TestASilentWatchRestartsTheBackOff(t *testing.T) {
+	d := atWatch(t)
+	d.state.Failures = 5
+	require.NoError(t, d.feed(input{kind: inputIdleElapsed, now: d.state.timers.idle}))
+	require.Equal(t, phaseOpeningWatch, d.state.Phase)
+	require.NoError(t, d.feed(input{kind: inputOpenFailed, cause: reflector.CauseUnreachable,
+		err: reflector.ErrIdle, now: d.state.timers.idle}))
+	assert.Equal(t, 1, d.state.Failures, "the failures before that watch count no more")
+}

@@ -14,13 +14,12 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
-	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
 // failureCases are those that end in a new list.
 var failureCases = []suiteCase{
-	{"a back-off comes before the new list", "", func(f *fixture) {
+	{"a back-off comes before the new list", func(f *fixture) {
 		f.start()
 		for _, failure := range []*api.StatusError{
 			informertest.StatusError(403, api.ReasonForbidden, "no"), informertest.Expired("too old"),
@@ -38,7 +37,7 @@ var failureCases = []suiteCase{
 	}},
 	// The history of a watch has expired, not the version: any list that is not older will do, and the
 	// server has one in memory. After its restart every client gets a 410 at the same time.
-	{"410 Gone on a watch leads to a list that is not older than the position", "", func(f *fixture) {
+	{"410 Gone on a watch leads to a list that is not older than the position", func(f *fixture) {
 		f.add("kept")
 		f.add("lost")
 		var expired []string
@@ -71,7 +70,7 @@ var failureCases = []suiteCase{
 		require.Len(f, f.errors, 2)
 		assert.ErrorAs(f, f.errors[1], &opening)
 	}},
-	{"a version that is too large for a watch leads to a list at this version", "", func(f *fixture) {
+	{"a version that is too large for a watch leads to a list at this version", func(f *fixture) {
 		f.add("a")
 		f.start()
 		f.pass(2 * time.Second)
@@ -80,7 +79,7 @@ var failureCases = []suiteCase{
 		f.pass(someTime)
 		assert.Equal(f, []string{"0", "2"}, f.asked("list"), "only a list that is refused leads to a consistent read")
 	}},
-	{"a list that is refused after a 410 on the watch is repeated at once as a consistent read", "", func(f *fixture) {
+	{"a list that is refused after a 410 on the watch is repeated at once as a consistent read", func(f *fixture) {
 		f.add("a")
 		f.start()
 		f.source.FailList(informertest.Expired("too old"))
@@ -91,7 +90,7 @@ var failureCases = []suiteCase{
 		f.pass(someTime)
 		assert.Equal(f, []string{"0", "2", "", "2"}, f.asked("list"), "the refusal ends with the next list")
 	}},
-	{"a list after another failure is not older than the position", "", func(f *fixture) {
+	{"a list after another failure is not older than the position", func(f *fixture) {
 		f.add("a")
 		f.start()
 		f.add("b")
@@ -101,22 +100,22 @@ var failureCases = []suiteCase{
 		require.Len(f, f.errors, 1)
 		assert.Equal(f, reflector.CauseInternal, reflector.CauseOf(f.errors[0]))
 	}},
-	{"the page size depends on the version", "", func(f *fixture) {
+	{"the page size depends on the version", func(f *fixture) {
 		f.add("a")
 		f.start()
 		require.Len(f, f.asked("list"), 1)
-		assert.EqualValues(f, shared.PageSize, f.requests("list")[0].Options.Limit)
+		assert.EqualValues(f, reflector.PageSize, f.requests("list")[0].Options.Limit)
 		f.source.FailList(informertest.Expired("too old"))
 		f.source.SendError(informertest.StatusError(500, api.ReasonInternalError, "oops"))
 		f.pass(someTime)
 		require.Equal(f, []string{"0", "2", ""}, f.asked("list"))
 		assert.Zero(f, f.requests("list")[1].Options.Limit,
 			"a list at a known version comes from the server's cache as a whole")
-		assert.EqualValues(f, shared.PageSize, f.requests("list")[2].Options.Limit, "a consistent read comes in pages")
+		assert.EqualValues(f, reflector.PageSize, f.requests("list")[2].Options.Limit, "a consistent read comes in pages")
 	}},
 	// A server reads a limited list at a version as that version itself, unless the request says
 	// otherwise. A watch whose history has expired then expires again and again.
-	{"pages of a given size are not older than the position, and not the position itself", "", func(f *fixture) {
+	{"pages of a given size are not older than the position, and not the position itself", func(f *fixture) {
 		f.config.PageSize = 7
 		f.add("a")
 		f.start()
@@ -127,7 +126,7 @@ var failureCases = []suiteCase{
 		assert.EqualValues(f, 7, f.requests("list")[1].Options.Limit)
 		assert.Equal(f, api.MatchNotOlderThan, f.requests("list")[1].Options.ResourceVersionMatch)
 	}},
-	{"a watch that cannot be opened leads to a list", "", func(f *fixture) {
+	{"a watch that cannot be opened leads to a list", func(f *fixture) {
 		f.source.FailWatch(informertest.StatusError(403, api.ReasonForbidden, "no"))
 		f.start()
 		f.pass(someTime)
@@ -136,20 +135,7 @@ var failureCases = []suiteCase{
 		require.Len(f, f.errors, 1)
 		assert.True(f, api.IsForbidden(f.errors[0]))
 	}},
-	{"a very short watch without an event leads to a list, without a busy loop", "", func(f *fixture) {
-		opened := 0
-		f.config.Trace = &reflector.Trace{WatchStarted: func(api.ListOptions) {
-			if opened++; opened < 1000 { // a busy loop would never let the time pass
-				f.source.Cut(nil)
-			}
-		}}
-		f.start()
-		f.pass(10 * time.Minute)
-		assert.Less(f, len(f.requests("watch")), 50, "watches that end at once are opened again without back-off")
-		require.NotEmpty(f, f.errors, "want a very short watch reported: it had delivered no event")
-		assert.ErrorIs(f, f.errors[0], reflector.ErrVeryShortWatch)
-	}},
-	{"watches that end at once are not opened in a busy loop", "", func(f *fixture) {
+	{"watches that end at once are not opened in a busy loop", func(f *fixture) {
 		type namespaceEvent = api.WatchEvent[*api.Namespace]
 		expired := namespaceEvent{Type: api.WatchError, Status: &api.Status{Code: 410, Reason: api.ReasonExpired}}
 		bookmark := func(rv string) namespaceEvent {
@@ -186,24 +172,29 @@ var failureCases = []suiteCase{
 						return &briefWatcher{events(strconv.Itoa(watches))}, nil
 					},
 				}
+				f.errors = nil
 				stop := f.start()
 				f.pass(time.Minute)
 				stop()
+				if name == "after nothing" && version == "1" { // the position may be at fault
+					require.NotEmpty(f, f.errors)
+					assert.ErrorIs(f, f.errors[0], reflector.ErrVeryShortWatch)
+				}
 				assert.Less(f, watches, 100, "%s, after a list at %q: want a back-off", name, version)
 				assert.Greater(f, watches, 2, "%s, after a list at %q: want another attempt", name, version)
 			}
 		}
 	}},
-	{"a watch of exactly a second without an event is not very short", "", func(f *fixture) {
+	{"a watch of exactly a second without an event is not very short", func(f *fixture) {
 		f.start()
-		f.pass(shared.VeryShortWatch)
+		f.pass(reflector.VeryShortWatch)
 		f.source.Cut(nil)
 		f.pass(0)
 		assert.Len(f, f.asked("list"), 1, "a watch that lasted VeryShortWatch counts as a success")
 		assert.Len(f, f.asked("watch"), 2)
 		assert.Empty(f, f.errors)
 	}},
-	{"a short watch with an event is not very short", "", func(f *fixture) {
+	{"a short watch with an event is not very short", func(f *fixture) {
 		f.start()
 		f.add("a")
 		f.source.Cut(nil)
@@ -211,7 +202,7 @@ var failureCases = []suiteCase{
 		assert.Len(f, f.asked("watch"), 2, "want a second watch at once: the first one had delivered an event")
 		assert.Empty(f, f.errors)
 	}},
-	{"each failed round is reported once", "", func(f *fixture) {
+	{"each failed round is reported once", func(f *fixture) {
 		f.source.FailList(syscall.ECONNREFUSED, errors.New("unintelligible"))
 		f.start()
 		f.pass(time.Minute)
@@ -225,7 +216,7 @@ var failureCases = []suiteCase{
 		assert.True(f, f.Snapshot().Synced, wantSynced)
 	}},
 	// Defect 8.4 of client-go: its back-off restarts every two minutes, healthy or not.
-	{"the back-off grows during an outage", "", func(f *fixture) {
+	{"the back-off grows during an outage", func(f *fixture) {
 		delays := f.delays()
 		f.config.Backoff = reflector.BackoffConfig{}
 		f.start()
@@ -244,7 +235,7 @@ var failureCases = []suiteCase{
 		}
 		assert.Equal(f, len(*delays), f.Snapshot().Failures)
 	}},
-	{"the back-off restarts after a success", "", func(f *fixture) {
+	{"the back-off restarts after a success", func(f *fixture) {
 		delays := f.delays()
 		refuse := func() {
 			f.source.FailWatch(syscall.ECONNREFUSED, syscall.ECONNREFUSED, syscall.ECONNREFUSED)
@@ -264,7 +255,7 @@ var failureCases = []suiteCase{
 		assert.Equal(f, append(append(slices.Clone(grow), grow...), grow...), *delays,
 			"an event, and ten seconds of a watch, each reset the back-off")
 	}},
-	{"a successful list does not reset the back-off", "", func(f *fixture) {
+	{"a successful list does not reset the back-off", func(f *fixture) {
 		delays := f.delays()
 		f.source.FailWatch(slices.Repeat([]error{informertest.StatusError(403, api.ReasonForbidden, "no")}, 4)...)
 		f.start()
@@ -272,7 +263,7 @@ var failureCases = []suiteCase{
 		assert.Equal(f, []time.Duration{800 * time.Millisecond, 1600 * time.Millisecond, 3200 * time.Millisecond,
 			6400 * time.Millisecond}, *delays)
 	}},
-	{"a store that refuses one object still gets the others", "", func(f *fixture) {
+	{"a store that refuses one object still gets the others", func(f *fixture) {
 		var reported []*reflector.StoreError
 		f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) {
 			reported = append(reported,
@@ -303,7 +294,7 @@ var failureCases = []suiteCase{
 		assert.Len(f, reported, 3)
 		assert.Empty(f, f.errors)
 	}},
-	{"an ERROR event without a status is a failure", "", func(f *fixture) {
+	{"an ERROR event without a status is a failure", func(f *fixture) {
 		f.start()
 		f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchError})
 		f.pass(0)

@@ -20,51 +20,34 @@ import (
 )
 
 var lifecycleCases = []suiteCase{
-	{"Run stops while listing", "", func(f *fixture) {
+	{"Run stops while listing", func(f *fixture) {
 		f.source.Hold()
 		f.stopsIn(reflector.PhaseListing, nil)
 	}},
-	{"Run stops while opening a watch", "", func(f *fixture) {
+	{"Run stops while opening a watch", func(f *fixture) {
 		f.stopsIn(reflector.PhaseOpeningWatch, func() { f.pass(2 * time.Second); f.source.Hold(); f.source.Cut(nil) })
 	}},
-	{"Run stops while watching", "", func(f *fixture) { f.stopsIn(reflector.PhaseWatching, nil) }},
-	{"Run stops while it watches a dead connection", "",
+	{"Run stops while watching", func(f *fixture) { f.stopsIn(reflector.PhaseWatching, nil) }},
+	{"Run stops while it watches a dead connection",
 		func(f *fixture) { f.stopsIn(reflector.PhaseWatching, f.source.Silence) }},
-	{"Run stops while backing off from a list", "", func(f *fixture) {
+	{"Run stops while backing off from a list", func(f *fixture) {
 		f.source.FailList(errors.New("no"))
 		f.stopsIn(reflector.PhaseBackingOff, nil)
 	}},
-	{"Run stops while backing off from a watch", "", func(f *fixture) {
+	{"Run stops while backing off from a watch", func(f *fixture) {
 		f.source.FailWatch(syscall.ECONNREFUSED)
 		f.stopsIn(reflector.PhaseBackingOff, nil)
 	}},
-	{"Run stops while opening a stream", StreamingLists, func(f *fixture) {
-		f.config.DisableWatchList = false
-		f.source.Hold()
-		f.stopsIn(reflector.PhaseOpeningStream, nil)
-	}},
-	{"Run stops while streaming", StreamingLists, func(f *fixture) {
-		f.config.DisableWatchList = false
-		f.source.SetStreamingList(informertest.StreamingWithoutBookmark)
-		f.stopsIn(reflector.PhaseStreaming, nil)
-	}},
-	// Defect 8.5 of client-go, which sleeps through a cancellation here.
-	{"Run stops while backing off from a stream", StreamingLists, func(f *fixture) {
-		f.config.DisableWatchList = false
-		f.source.FailWatch(informertest.TooManyRequests(time.Hour))
-		f.stopsIn(reflector.PhaseBackingOff, nil)
-	}},
-	{"Run does nothing if its context has ended, and may be called once", "", func(f *fixture) {
+	{"Run does nothing if its context has ended", func(f *fixture) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		r := f.impl.New(f.config)
 		assert.Equal(f, reflector.PhaseIdle, r.Snapshot().Phase)
 		r.Run(ctx)
 		assert.Equal(f, reflector.PhaseStopped, r.Snapshot().Phase)
-		assert.Empty(f, f.store.Replaced())
-		assert.PanicsWithValue(f, "reflector: Run was called twice", func() { r.Run(ctx) })
+		assert.Empty(f, f.store.Replaced)
 	}},
-	{"the error handler may stop Run", "", func(f *fixture) {
+	{"the error handler may stop Run", func(f *fixture) {
 		f.source.FailList(informertest.StatusError(403, api.ReasonForbidden, "no"))
 		ctx, cancel := context.WithCancel(context.Background())
 		f.config.WatchErrorHandler = func(context.Context, error) { cancel() }
@@ -73,7 +56,7 @@ var lifecycleCases = []suiteCase{
 	}},
 	// A store that closes with its owner, like the DeltaFIFO of an informer, may refuse the present
 	// call.
-	{"nothing is reported after the end", "", func(f *fixture) {
+	{"nothing is reported after the end", func(f *fixture) {
 		for _, op := range []string{"Replace", "Add"} {
 			ctx, cancel := context.WithCancel(context.Background())
 			f.store.OnCall = func(called string) error {
@@ -94,7 +77,7 @@ var lifecycleCases = []suiteCase{
 			assert.Empty(f, f.errors)
 		}
 	}},
-	{"a watch that opens too late is closed", "", func(f *fixture) {
+	{"a watch that opens too late is closed", func(f *fixture) {
 		late := NewLateWatcher()
 		f.config.ListerWatcher = Scripted{
 			OnList: f.source.List,
@@ -108,7 +91,7 @@ var lifecycleCases = []suiteCase{
 		assert.True(f, late.IsStopped(), "the watch was left open")
 		assert.Empty(f, f.store.State())
 	}},
-	{"the end reaches a watch that ignores its context", "", func(f *fixture) {
+	{"the end reaches a watch that ignores its context", func(f *fixture) {
 		late := NewLateWatcher()
 		f.config.ListerWatcher = Scripted{
 			OnList: f.source.List,
@@ -120,7 +103,7 @@ var lifecycleCases = []suiteCase{
 		f.start()()
 		assert.Empty(f, f.store.State(), "an event after the end")
 	}},
-	{"the trace reports every step", "", func(f *fixture) {
+	{"the trace reports every step", func(f *fixture) {
 		var story []reflector.Phase
 		var ended []reflector.WatchInfo
 		var started []string
@@ -148,7 +131,7 @@ var lifecycleCases = []suiteCase{
 		assert.Equal(f, []reflector.WatchInfo{{ResourceVersion: "2", Events: 2, Lasted: 2 * time.Second}}, ended,
 			"a watch with one change and one bookmark, ended by Run's context without an error")
 	}},
-	{"the position does not move to a change that the store lacks because of a panic", "", func(f *fixture) {
+	{"the position does not move to a change that the store lacks because of a panic", func(f *fixture) {
 		for name, trace := range map[string]*reflector.Trace{
 			"a hook panics":    {Event: func(reflector.EventInfo) { panic("planned") }},
 			"the store panics": nil,
@@ -171,7 +154,7 @@ var lifecycleCases = []suiteCase{
 			assert.Equal(f, before, r.Snapshot().ResourceVersion, "%s: the store does not have the change", name)
 		}
 	}},
-	{"panics continue in Run", "", func(f *fixture) {
+	{"panics continue in Run", func(f *fixture) {
 		explode := func(op string) func() {
 			return func() {
 				f.store.OnCall = func(called string) error {
@@ -275,7 +258,7 @@ func (w *LateWatcher) IsStopped() bool {
 }
 
 var resyncCases = []suiteCase{
-	{"the store resyncs every period, if it should", "", func(f *fixture) {
+	{"the store resyncs every period, if it should", func(f *fixture) {
 		var asked atomic.Int32
 		var wanted atomic.Bool
 		var traced []error
@@ -285,26 +268,26 @@ var resyncCases = []suiteCase{
 		f.start()
 		f.pass(150 * time.Second)
 		assert.EqualValues(f, 2, asked.Load(), "want ShouldResync asked twice in 150 s, with a period of 60 s")
-		assert.Zero(f, f.store.Resynced(), "the store resynced although ShouldResync said no")
+		assert.Zero(f, f.store.Resynced, "the store resynced although ShouldResync said no")
 		wanted.Store(true)
 		f.pass(time.Minute)
 		assert.EqualValues(f, 3, asked.Load(), "want ShouldResync asked once in each period")
-		assert.Equal(f, 1, f.store.Resynced(), "want one resync of the store when ShouldResync says yes")
+		assert.Equal(f, 1, f.store.Resynced, "want one resync of the store when ShouldResync says yes")
 		assert.Equal(f, []error{nil}, traced, "Trace.Resync reports the resync")
 	}},
-	{"without a period there is no resync", "", func(f *fixture) {
+	{"without a period there is no resync", func(f *fixture) {
 		f.start()
 		f.pass(24 * time.Hour)
-		assert.Zero(f, f.store.Resynced(), "the store resynced although there is no period")
+		assert.Zero(f, f.store.Resynced, "the store resynced although there is no period")
 	}},
-	{"there is no resync before the first list", "", func(f *fixture) {
+	{"there is no resync before the first list", func(f *fixture) {
 		f.config.ResyncPeriod = time.Second
-		f.source.SetLatency(10 * time.Second)
+		f.source.Change(func(b *informertest.Behaviour) { b.Latency = 10 * time.Second })
 		f.start()
 		f.pass(9500 * time.Millisecond)
-		assert.Zero(f, f.store.Resynced(), "the store resynced before it had a list")
+		assert.Zero(f, f.store.Resynced, "the store resynced before it had a list")
 	}},
-	{"a resync does not disturb the watch", "", func(f *fixture) {
+	{"a resync does not disturb the watch", func(f *fixture) {
 		f.config.ResyncPeriod = time.Second
 		f.start()
 		for range 60 {
@@ -312,11 +295,11 @@ var resyncCases = []suiteCase{
 			f.add("a")
 		}
 		f.pass(0)
-		assert.Equal(f, 54, f.store.Resynced(), "want a resync every second, between the events")
+		assert.Equal(f, 54, f.store.Resynced, "want a resync every second, between the events")
 		assert.Len(f, f.asked("watch"), 1, "a resync ended the watch")
 		assert.Equal(f, 60, f.Snapshot().Events, "want every event, between the resyncs")
 	}},
-	{"a watch that ends does not postpone the resync", "", func(f *fixture) {
+	{"a watch that ends does not postpone the resync", func(f *fixture) {
 		f.config.ResyncPeriod = 10 * time.Second
 		f.start()
 		for range 8 {
@@ -324,62 +307,20 @@ var resyncCases = []suiteCase{
 			f.source.Cut(nil)
 		}
 		f.pass(0)
-		assert.Equal(f, 3, f.store.Resynced(), "want a resync every 10 s, in 32 s of watches that each end after 4 s")
+		assert.Equal(f, 3, f.store.Resynced, "want a resync every 10 s, in 32 s of watches that each end after 4 s")
 	}},
-	{"a failed resync leads to a list", "", func(f *fixture) {
+	{"a failed resync leads to a list", func(f *fixture) {
 		f.config.ResyncPeriod = time.Minute
 		f.failNext("Resync")
 		f.start()
 		f.pass(time.Minute + someTime)
-		assert.Len(f, f.store.Replaced(), 2, "no list after a failed resync")
+		assert.Len(f, f.store.Replaced, 2, "no list after a failed resync")
 		require.Len(f, f.errors, 1, "the error of the resync was not reported")
 		var failed *reflector.StoreError
 		require.ErrorAs(f, f.errors[0], &failed)
 		assert.Equal(f, reflector.OpResync, failed.Op, "the error names the operation")
 		f.pass(2 * time.Minute)
-		assert.Positive(f, f.store.Resynced(), "want a resync after the new list")
-	}},
-	// Defect 8.13 of client-go: a relist restarts the timer of the resync.
-	{"relists do not postpone resyncs", ResyncBeat, func(f *fixture) {
-		f.config.ResyncPeriod = 10 * time.Minute
-		f.start()
-		for range 16 {
-			f.pass(4*time.Minute - time.Second)
-			f.source.SendError(informertest.Expired("too old"))
-		}
-		f.pass(0)
-		assert.Equal(f, 6, f.store.Resynced())
-		assert.Greater(f, len(f.requests("list")), 14)
-	}},
-	{"a resync delayed for several periods happens once and then at the next multiple, without a burst", ResyncBeat,
-		func(f *fixture) {
-			f.config.ResyncPeriod = 10 * time.Second
-			began := time.Now()
-			var at []time.Duration
-			f.store.OnCall = func(op string) error {
-				if op == "Resync" {
-					if at = append(at, time.Since(began)); len(at) == 1 {
-						time.Sleep(45 * time.Second) // a slow store: four and a half periods pass
-					}
-				}
-				return nil
-			}
-			f.start()
-			f.pass(85 * time.Second)
-			assert.Equal(f, []time.Duration{10 * time.Second, 55 * time.Second, 60 * time.Second, 70 * time.Second,
-				80 * time.Second}, at)
-		}},
-	{"resyncs due during the first list are not made up for", ResyncBeat, func(f *fixture) {
-		f.config.ResyncPeriod = 10 * time.Second
-		began := time.Now()
-		var at []time.Duration
-		f.config.Trace = &reflector.Trace{Resync: func(error) { at = append(at, time.Since(began)) }}
-		release := f.source.Hold()
-		f.start()
-		f.pass(45 * time.Second)
-		release()
-		f.pass(20 * time.Second)
-		assert.Equal(f, []time.Duration{50 * time.Second, 60 * time.Second}, at)
+		assert.Positive(f, f.store.Resynced, "want a resync after the new list")
 	}},
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
-	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -21,7 +20,7 @@ const wantSynced = "the reflector is synced once the store has its first list"
 
 // listCases are those in which no watch is answered.
 var listCases = []suiteCase{
-	{"a list in pages is at the version of its first page", "", func(f *fixture) {
+	{"a list in pages is at the version of its first page", func(f *fixture) {
 		f.pages(map[string]*api.List[*api.Namespace]{
 			"":      ListOf("100", "two", NamespaceAt("a", "50")),
 			"two":   ListOf("105", "three", NamespaceAt("b", "60")),
@@ -31,14 +30,14 @@ var listCases = []suiteCase{
 			f.source.AdvanceVersion()
 		}
 		f.start()
-		assert.Equal(f, []string{"100"}, f.store.Replaced(), "the store gets the version of the first page")
+		assert.Equal(f, []string{"100"}, f.store.Replaced, "the store gets the version of the first page")
 		assert.Equal(f, []string{"100"}, f.asked("watch"),
 			"a watch from the version of a later page misses the changes between the pages")
 		assert.Equal(f, "100", f.LastSyncResourceVersion(), "the position is the version of the list")
 		assert.True(f, f.Snapshot().Synced, wantSynced)
 		assert.Equal(f, map[string]string{"a": "50", "b": "60", "c": "70"}, f.store.State())
 	}},
-	{"the pages of a failed list are dropped", "", func(f *fixture) {
+	{"the pages of a failed list are dropped", func(f *fixture) {
 		answers := []*api.List[*api.Namespace]{
 			ListOf("100", "two", NamespaceAt("a", "50")),
 			nil, // the second page fails
@@ -63,9 +62,9 @@ var listCases = []suiteCase{
 		assert.Equal(f, map[string]string{"b": "60", "c": "70"}, f.store.State(),
 			"a page of the failed list is in the store")
 	}},
-	{"pages are requested with the token and without a version", "", func(f *fixture) {
+	{"pages are requested with the token and without a version", func(f *fixture) {
 		f.config.PageSize = 2
-		f.source.SetPaging(true)
+		f.source.Change(func(b *informertest.Behaviour) { b.PageAlways = true })
 		for _, name := range []string{"a", "b", "c", "d", "e"} {
 			f.add(name)
 		}
@@ -75,7 +74,7 @@ var listCases = []suiteCase{
 			PageListed: func(p reflector.PageInfo) { pages = append(pages, p) },
 			Listed:     func(l reflector.ListInfo) { lists = append(lists, l) },
 		}
-		f.source.SetLatency(time.Second)
+		f.source.Change(func(b *informertest.Behaviour) { b.Latency = time.Second })
 		f.start()
 		f.pass(3 * time.Second)
 		assert.Len(f, f.store.State(), 5)
@@ -89,9 +88,9 @@ var listCases = []suiteCase{
 			assert.Equal(f, i > 0, r.Options.Continue != "")
 		}
 	}},
-	{"if the token of a page has expired, everything is listed at once", "", func(f *fixture) {
+	{"if the token of a page has expired, everything is listed at once", func(f *fixture) {
 		f.config.PageSize = 1
-		f.source.SetPaging(true)
+		f.source.Change(func(b *informertest.Behaviour) { b.PageAlways = true })
 		f.add("a")
 		f.add("b")
 		f.source.FailList(nil, informertest.Expired("the token is too old"))
@@ -104,7 +103,7 @@ var listCases = []suiteCase{
 		assert.Zero(f, f.requests("list")[2].Options.Limit)
 		assert.Empty(f, f.errors)
 	}},
-	{"a list that is repeated because a token has expired has its own version", "", func(f *fixture) {
+	{"a list that is repeated because a token has expired has its own version", func(f *fixture) {
 		f.config.PageSize = 1
 		f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) {
 			switch {
@@ -118,33 +117,33 @@ var listCases = []suiteCase{
 		var listed reflector.ListInfo
 		f.config.Trace = &reflector.Trace{Listed: func(l reflector.ListInfo) { listed = l }}
 		f.start()
-		assert.Equal(f, []string{"7"}, f.store.Replaced(),
+		assert.Equal(f, []string{"7"}, f.store.Replaced,
 			"want the store at the version of the list that it got, not of the page before")
 		assert.Equal(f, "7", listed.ResourceVersion,
 			"want Trace.Listed to report the version of the list that the store got")
 		assert.Equal(f, 1, listed.Pages, "want Trace.Listed to report one page, the whole list")
 	}},
-	{"a list without a resource version is complete, and the watch asks for the present state", "", func(f *fixture) {
+	{"a list without a resource version is complete, and the watch asks for the present state", func(f *fixture) {
 		f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) {
 			return ListOf("", "", NamespaceAt("a", "")), nil
 		})
 		f.start()
-		assert.Equal(f, []string{""}, f.store.Replaced(), "an aggregated server may have no version for its lists")
+		assert.Equal(f, []string{""}, f.store.Replaced, "an aggregated server may have no version for its lists")
 		assert.Contains(f, f.store.State(), "a")
 		assert.True(f, f.Snapshot().Synced, wantSynced)
 		assert.Equal(f, []string{""}, f.asked("watch"), "there is no version to watch from")
 		assert.Empty(f, f.errors)
 	}},
-	{"the pages of a list without a resource version are one list", "", func(f *fixture) {
+	{"the pages of a list without a resource version are one list", func(f *fixture) {
 		f.pages(map[string]*api.List[*api.Namespace]{
 			"":    ListOf("", "two", NamespaceAt("a", "")),
 			"two": ListOf("", "", NamespaceAt("b", "")),
 		})
 		f.start()
-		assert.Equal(f, []string{""}, f.store.Replaced())
+		assert.Equal(f, []string{""}, f.store.Replaced)
 		assert.Len(f, f.store.State(), 2)
 	}},
-	{"a list whose pages never end is a failure", "", func(f *fixture) {
+	{"a list whose pages never end is a failure", func(f *fixture) {
 		f.config.MaxItems = 1000
 		items := []*api.Namespace{NamespaceAt("a", "1"), NamespaceAt("b", "1")}
 		for name, c := range map[string]struct {
@@ -179,11 +178,11 @@ var listCases = []suiteCase{
 			require.Len(f, f.errors, 1, "%s: want one failure, got %d after %d lists", name, len(f.errors), lists)
 			assert.ErrorIs(f, f.errors[0], c.want, name)
 			assert.ErrorContains(f, f.errors[0], "namespaces", "%s: want the error to name the type", name)
-			assert.Empty(f, f.store.Replaced(), name)
+			assert.Empty(f, f.store.Replaced, name)
 			stop()
 		}
 	}},
-	{"a list has a largest number of items", "", func(f *fixture) {
+	{"a list has a largest number of items", func(f *fixture) {
 		f.config.MaxItems = 4
 		two := []*api.Namespace{NamespaceAt("a", "1"), NamespaceAt("b", "2")}
 		three := []*api.Namespace{NamespaceAt("c", "3"), NamespaceAt("d", "4"), NamespaceAt("e", "5")}
@@ -201,20 +200,20 @@ var listCases = []suiteCase{
 				first.Continue = "two"
 			}
 			f.pages(map[string]*api.List[*api.Namespace]{"": first, "two": second})
-			replaced := len(f.store.Replaced())
+			replaced := len(f.store.Replaced)
 			stop := f.start()
 			if c.tooLong {
 				require.Len(f, f.errors, 1, name)
 				assert.ErrorIs(f, f.errors[0], reflector.ErrListTooLong, name)
-				assert.Len(f, f.store.Replaced(), replaced, "%s: a refused list does not reach the store", name)
+				assert.Len(f, f.store.Replaced, replaced, "%s: a refused list does not reach the store", name)
 			} else {
 				assert.Empty(f, f.errors, name)
-				assert.Len(f, f.store.Replaced(), replaced+1, name)
+				assert.Len(f, f.store.Replaced, replaced+1, name)
 			}
 			stop()
 		}
 	}},
-	{"a list in pages although nobody asked for them, whose tokens expire, is a failure", "", func(f *fixture) {
+	{"a list in pages although nobody asked for them, whose tokens expire, is a failure", func(f *fixture) {
 		lists := 0
 		f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) {
 			if lists++; lists > 900 {
@@ -230,7 +229,7 @@ var listCases = []suiteCase{
 		assert.Equal(f, reflector.CauseExpired, reflector.CauseOf(f.errors[0]))
 		assert.LessOrEqual(f, lists, 8, "want a back-off once the list without pages came in pages, too")
 	}},
-	{"a refused list is repeated at once as a consistent read", "", func(f *fixture) {
+	{"a refused list is repeated at once as a consistent read", func(f *fixture) {
 		var refused []string
 		f.config.Trace = &reflector.Trace{Expired: func(rv string, _ error) { refused = append(refused, rv) }}
 		for _, refusal := range []error{informertest.Expired("too old"), informertest.TooLargeResourceVersion(9, 1)} {
@@ -245,23 +244,20 @@ var listCases = []suiteCase{
 		assert.Empty(f, list.ResourceVersion, "the error names the version of the list that failed")
 		f.pass(someTime)
 		assert.Equal(f, []string{"0", "", ""}, f.asked("list"), "a refused version is not requested again")
-		assert.Equal(f, []string{"1"}, f.store.Replaced())
+		assert.Equal(f, []string{"1"}, f.store.Replaced)
 	}},
-	{"a reflector that replaces another one lists at its last version", "", func(f *fixture) {
+	{"a reflector that runs again lists at its last version", func(f *fixture) {
 		f.add("a")
 		f.add("b")
-		f.config.ResourceVersion = "2"
-		assert.Equal(f, "2", f.impl.New(f.config).LastSyncResourceVersion(), "the store has this version already")
-		stop := f.start()
-		assert.Equal(f, []string{"2"}, f.asked("list"), "the store must not go back in time")
-		stop()
-
+		f.start()()
 		f.source.FailList(informertest.Expired("too old"))
-		f.start()
-		assert.Equal(f, []string{"2", "2", ""}, f.asked("list"), "a refused version leads to a consistent read")
-		assert.Equal(f, []string{"3", "3"}, f.store.Replaced())
+		f.again()
+		assert.Equal(f, []string{"0", "3", ""}, f.asked("list"),
+			"the store must not go back in time; a refused version leads to a consistent read")
+		assert.Equal(f, []string{"3", "3"}, f.store.Replaced)
+		assert.Equal(f, "3", f.LastSyncResourceVersion())
 	}},
-	{"a failed Replace leads to another list", "", func(f *fixture) {
+	{"a failed Replace leads to another list", func(f *fixture) {
 		f.failNext("Replace")
 		listed := 0
 		f.config.Trace = &reflector.Trace{Listed: func(reflector.ListInfo) { listed++ }}
@@ -279,7 +275,7 @@ var listCases = []suiteCase{
 		assert.Equal(f, map[string]string{"a": "2"}, f.store.State())
 		assert.Equal(f, 1, f.Snapshot().StoreErrors)
 	}},
-	{"items do not keep their pages in memory", "", func(f *fixture) { // kubernetes issue 113305
+	{"items do not keep their pages in memory", func(f *fixture) { // kubernetes issue 113305
 		var pages []weak.Pointer[*api.Namespace]
 		f.config.PageSize = 2
 		f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) {
@@ -295,15 +291,5 @@ var listCases = []suiteCase{
 		for i := range pages {
 			assert.Nil(f, pages[i].Value(), "page %d is kept", i+1)
 		}
-	}},
-	{"a list without an answer times out", ListTimeouts, func(f *fixture) {
-		release := f.source.Hold()
-		f.start()
-		f.pass(shared.ListTimeout)
-		require.Len(f, f.errors, 1)
-		assert.ErrorIs(f, f.errors[0], reflector.ErrListTimeout)
-		release()
-		f.pass(someTime)
-		assert.True(f, f.Snapshot().Synced, wantSynced)
 	}},
 }

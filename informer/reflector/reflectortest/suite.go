@@ -7,8 +7,8 @@
 //		New: func(cfg reflectortest.Config) reflectortest.Reflector { return myReflector(cfg) },
 //	})
 //
-// What a form deliberately lacks is a [Capability], with the reason. Each case runs in a synctest
-// bubble and fails if the reflector leaves a goroutine behind.
+// Each case runs in a synctest bubble and fails if the reflector leaves a goroutine behind. What
+// only the machine does is in its own tests.
 package reflectortest
 
 import (
@@ -32,37 +32,17 @@ import (
 // Implementation is a form of the reflector under test.
 type Implementation struct {
 	New func(Config) Reflector
-	// Lacks names the missing capabilities, with the reasons.
-	Lacks map[Capability]string
 }
 
 // Reflector is a reflector of either form.
 type Reflector interface {
-	// Run reflects until ctx ends. When it returns, the store is not called again. It may be called
-	// once.
+	// Run reflects until ctx ends. When it returns, the store is not called. It may be called again.
 	Run(ctx context.Context)
 	Snapshot() reflector.Snapshot
 	// LastSyncResourceVersion returns the version that the store has reached by the last list,
 	// event or bookmark; "" before the first list.
 	LastSyncResourceVersion() string
 }
-
-// Capability names a deliberate difference between the forms.
-type Capability string
-
-// The capabilities.
-const (
-	// StreamingLists: the initial state can come as a stream (KEP-3157).
-	StreamingLists Capability = "streaming lists"
-	// IdleTimeouts: a watch on a dead connection without an error is replaced.
-	IdleTimeouts Capability = "idle timeouts"
-	// ListTimeouts: a list without an answer times out.
-	ListTimeouts Capability = "list timeouts"
-	// VerifiedPositions: after a silence the server is asked whether it has reached the position.
-	VerifiedPositions Capability = "verified positions"
-	// ResyncBeat: resyncs happen at multiples of their period.
-	ResyncBeat Capability = "resyncs at multiples of the period"
-)
 
 // Run runs the suite against impl.
 func Run(t *testing.T, impl Implementation) {
@@ -76,9 +56,6 @@ func Run(t *testing.T, impl Implementation) {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.cases {
 				t.Run(c.name, func(t *testing.T) {
-					if reason, lacks := impl.Lacks[c.needs]; lacks {
-						t.Skipf("without %s: %s", c.needs, reason)
-					}
 					synctest.Test(t, func(t *testing.T) {
 						f := newFixture(t, impl)
 						f.listsOnly = group.name == "List"
@@ -93,9 +70,8 @@ func Run(t *testing.T, impl Implementation) {
 
 // suiteCase is one behaviour.
 type suiteCase struct {
-	name  string
-	needs Capability // "": every form has it
-	run   func(f *fixture)
+	name string
+	run  func(f *fixture)
 }
 
 // fixture is a reflector between a fake source and a store in memory.
@@ -127,11 +103,16 @@ func newFixture(t *testing.T, impl Implementation) *fixture {
 	return f
 }
 
-// start runs the reflector until stop, or the end of the case.
+// start makes a reflector and runs it until stop, or the end of the case.
 func (f *fixture) start() (stop func()) {
 	config := f.config
 	config.ListerWatcher = &patientSource{ListerWatcher: config.ListerWatcher, t: f.T, listsOnly: f.listsOnly}
 	f.Reflector = f.impl.New(config)
+	return f.again()
+}
+
+// again runs the same reflector.
+func (f *fixture) again() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -266,12 +247,6 @@ func (aborted) Unreachable() bool { return true }
 // Unwrap returns the error of the context.
 func (e aborted) Unwrap() error { return e.error }
 
-// HasKeepalive reports whether the connection of the next watch has a keepalive.
-func (s *patientSource) HasKeepalive() bool {
-	reporter, ok := s.ListerWatcher.(interface{ HasKeepalive() bool })
-	return !ok || reporter.HasKeepalive()
-}
-
 // admit counts a request.
 func (s *patientSource) admit(verb string) {
 	const tooMany = 1000
@@ -318,11 +293,13 @@ type Memory struct {
 	// Record, if not nil, is called with each method, its arguments as text, and the error of OnCall.
 	Record func(op, arguments string, err error)
 
-	mu       sync.Mutex // guards all below
-	content  map[string]*api.Namespace
-	versions []string
-	marks    []string
-	resyncs  int
+	// Read these only while everything is blocked.
+	Replaced []string // the versions of the calls of Replace
+	Marks    []string // the versions of the calls of Bookmark
+	Resynced int      // the number of resyncs
+
+	mu      sync.Mutex // guards the field below
+	content map[string]*api.Namespace
 }
 
 // NewMemory returns an empty store.
@@ -380,7 +357,7 @@ func (m *Memory) Replace(items []*api.Namespace, resourceVersion string) error {
 		for _, ns := range items {
 			m.content[ns.Name] = ns
 		}
-		m.versions = append(m.versions, resourceVersion)
+		m.Replaced = append(m.Replaced, resourceVersion)
 	})
 }
 
@@ -399,11 +376,11 @@ func namesOf(items []*api.Namespace) []string {
 func nothing() string { return "" }
 
 // Resync counts the calls.
-func (m *Memory) Resync() error { return m.call("Resync", nothing, func() { m.resyncs++ }) }
+func (m *Memory) Resync() error { return m.call("Resync", nothing, func() { m.Resynced++ }) }
 
 // Bookmark records the version.
 func (m *Memory) Bookmark(rv string) {
-	_ = m.call("Bookmark", func() string { return strconv.Quote(rv) }, func() { m.marks = append(m.marks, rv) })
+	_ = m.call("Bookmark", func() string { return strconv.Quote(rv) }, func() { m.Marks = append(m.Marks, rv) })
 }
 
 // State returns the version of each object, by name.
@@ -411,27 +388,6 @@ func (m *Memory) State() map[string]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return Versions(m.content)
-}
-
-// Replaced returns the versions of the calls of Replace.
-func (m *Memory) Replaced() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Clone(m.versions)
-}
-
-// Marks returns the versions of the calls of Bookmark.
-func (m *Memory) Marks() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Clone(m.marks)
-}
-
-// Resynced returns the number of resyncs.
-func (m *Memory) Resynced() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.resyncs
 }
 
 // Versions returns the version of each object, by name.

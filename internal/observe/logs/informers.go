@@ -28,14 +28,6 @@ func (l *Logger) Informer() *informer.Trace {
 				l.Info().Str("informer", h.Informer).Msg("store is filled")
 			})
 		},
-		HandlerLagging: func(h informer.HandlerInfo, pending int) {
-			l.Warn().Str("informer", h.Informer).Str("handler", h.Handler).Int("pending", pending).
-				Msg("handler cannot keep up")
-		},
-		HandlerStuck: func(s informer.StuckHandler) {
-			l.Warn().Str("informer", s.Informer).Str("handler", s.Handler).Stringer("event", s.Event).Str("key", s.Key).
-				Dur("running_s", rounded(s.Running)).Int("pending", s.Pending).Msg("handler does not return")
-		},
 		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, _ any) {
 			if l.recent.due(h.Informer + " " + h.Handler + " " + kind.String()) {
 				l.Error().Str("informer", h.Informer).Str("handler", h.Handler).Stringer("event", kind).Str("key", key).

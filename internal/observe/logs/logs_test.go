@@ -130,7 +130,6 @@ func TestWhatTheLogSays(t *testing.T) {
 			handler := informer.HandlerInfo{Informer: "pods", Handler: "h"}
 			trace.HandlerSynced(handler)
 			trace.HandlerSynced(handler)
-			trace.HandlerLagging(handler, 1024)
 			trace.HandlerPanicked(handler, informer.EventUpdate, "a/b", nil)
 			trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
 			trace.Mutated("pods", &informer.MutationError{Key: "a/b"})
@@ -144,7 +143,7 @@ func TestWhatTheLogSays(t *testing.T) {
 			list.IdleTimeout(time.Minute)
 			list.StoreFailed(&reflector.StoreError{Err: errors.New("closed")})
 		}, []string{
-			"store is filled", "handler cannot keep up", "handler panicked", "event could not be applied",
+			"store is filled", "handler panicked", "event could not be applied",
 			"an object of the store was changed", "list-watch failed, retrying", "event could not be queued",
 		}},
 		"why a namespace hangs, once after a restart or a takeover": {0, func(l log) {
@@ -265,14 +264,6 @@ func TestWhatALineHas(t *testing.T) {
 			found := nsctl.Found{ToDelete: 4, Held: 2, Names: make([]string, 6)}
 			l.Namespaces().WouldDelete("a", api.PodsResource, found, nil)
 		}, []string{"INFO  dry run: would delete namespace=a resource=pods behind_pods=0 ending=0 held=2 items=4"}},
-		{0, func(l log) {
-			l.Informer().HandlerStuck(informer.StuckHandler{
-				HandlerInfo: informer.HandlerInfo{Informer: "pods", Handler: "hangs"},
-				Event:       informer.EventAdd, Key: "a", Running: 32 * time.Minute, Pending: 3,
-			})
-		}, []string{
-			"WARN  handler does not return informer=pods key=a event=add handler=hangs pending=3 running_s=1920",
-		}},
 		{1, func(l log) {
 			l.Requests().Warning(restclient.Warning{Code: 299, Text: "it is deprecated", Origin: "pass-1"})
 		}, []string{`DEBUG the API server warns reconcile_id=pass-1 warning="it is deprecated"`}},

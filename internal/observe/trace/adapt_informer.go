@@ -209,11 +209,6 @@ func (r *Recorder) Informer(name string) *informer.Trace {
 		Started: whole("informer.started"), Stopped: whole("informer.stopped"), Synced: whole("informer.synced"),
 		HandlerAdded: counted("informer.handlerAdded"), HandlerRemoved: only("informer.handlerRemoved"),
 		HandlerEnded: counted("informer.handlerEnded"), HandlerSynced: only("informer.handlerSynced"),
-		HandlerLagging: counted("informer.handlerLagging"),
-		HandlerStuck: func(s informer.StuckHandler) {
-			e := record{key: s.Key, b: s.Event.String(), n: int64(s.Pending), took: s.Running}
-			of(s.HandlerInfo, "informer.handlerStuck", e)
-		},
 		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, _ any) {
 			of(h, "informer.handlerPanicked", record{key: key, b: kind.String()})
 		},

@@ -223,10 +223,6 @@ func (i *InformerState) applyHandler(s *State, hook string, e *Event) {
 		h.Call, h.Micros = nil, e.Micros
 	case "handlerPanicked":
 		h.Panics++
-	case "handlerStuck":
-		if call := h.Call; call != nil {
-			h.Call = &CallState{Key: call.Key, Kind: call.Kind, At: call.At, Stuck: e.Micros}
-		}
 	case "handlerRemoved":
 		h.Removed = true
 	case "handlerEnded":

@@ -50,8 +50,6 @@ var fills = map[string]func(e *Event, r *record){
 	"informer.handlerRemoved":  fillHandler,
 	"informer.handlerEnded":    fillHandler,
 	"informer.handlerSynced":   fillHandler,
-	"informer.handlerLagging":  fillHandler,
-	"informer.handlerStuck":    fillHandler,
 	"informer.handlerPanicked": fillHandler,
 	"informer.handlerCalled":   fillHandler,
 	"informer.handled":         fillHandler,

@@ -115,10 +115,9 @@ type HandlerState struct {
 
 // CallState is the running call of a handler.
 type CallState struct {
-	Key   string `json:"k"`
-	Kind  string `json:"kind"`
-	At    int64  `json:"at"`
-	Stuck int64  `json:"stuck"` // µs, of its handlerStuck
+	Key  string `json:"k"`
+	Kind string `json:"kind"`
+	At   int64  `json:"at"`
 }
 
 // QueueState is a work queue and its workers.

@@ -115,13 +115,13 @@ export function Indexer({ view }) {
       ${store.total === 0 && html`<div class="row empty">${text("store-empty")}</div>`}`}</${Box}>`;
 }
 
-const lagMark = 1024; // the informer reports a backlog at this length, see informer.Trace.HandlerLagging
+const lagMark = 1024; // a backlog of this length is shown as late
 
 export function Listeners({ view }) {
   const handlers = sorted(view.informer?.handlers ?? {});
   const pending = handlers.reduce((sum, [, h]) => sum + Math.max(0, h.pending), 0);
   const row = ([name, h]) => {
-    const late = h.pending >= lagMark || h.call?.stuck > 0, scale = Math.max(lagMark, h.peak);
+    const late = h.pending >= lagMark, scale = Math.max(lagMark, h.peak);
     return html`<div class="row" title=${name}><span style="width:7.5em;overflow:hidden;text-overflow:ellipsis">${name.split("#")[0]}</span>
         <span class=${"bar" + (late ? " late" : "")} role="meter" aria-label=${name} aria-valuenow=${h.pending} aria-valuemax=${scale}><i style=${{ width: `${Math.min(100, 100 * Math.sqrt(Math.max(0, h.pending) / scale))}%` }}></i></span>
         <span class=${"num" + (late ? " bad" : "")}>${text("wait", { n: count(h.pending) })}</span></div>
