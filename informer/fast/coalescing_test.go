@@ -1,6 +1,7 @@
 package fast
 
 import (
+	"fmt"
 	"maps"
 	"strconv"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"orrery/informer"
+	"orrery/restclient/api"
 )
 
 // waitingIn returns the notifications in the queue, oldest first.
@@ -131,4 +133,140 @@ func TestCoalescingQueueLeadsToTheSameState(t *testing.T) {
 		})
 		require.True(t, maps.Equal(world, reported))
 	})
+}
+
+// story makes notifications of one object from versions: "+1" an addition of version 1, "2" an
+// update to it, "=" a resync, "-" a deletion.
+func story(key string, steps ...string) []informer.Notification[*thing] {
+	var out []informer.Notification[*thing]
+	var state *thing
+	for _, s := range steps {
+		n := informer.Notification[*thing]{Key: key, Old: state}
+		switch s {
+		case "-":
+			n.Kind, n.New = informer.EventDelete, state
+			state = nil
+		case "=":
+			n.Kind, n.New, n.Sync = informer.EventUpdate, state, true
+		default:
+			n.Kind = informer.EventUpdate
+			if s[0] == '+' {
+				n.Kind, s = informer.EventAdd, s[1:]
+			}
+			state = &thing{name: key, version: s}
+			n.New = state
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// merged returns the notifications that wait for a handler after the events.
+func merged[T any](events []informer.Notification[T]) (waiting []informer.Notification[T]) {
+	q := newCoalescingQueue[T]()
+	q.add(events)
+	for e := q.list.next; e != &q.list; e = e.next {
+		waiting = append(waiting, e.event)
+	}
+	return waiting
+}
+
+func tell(n informer.Notification[*thing]) string {
+	version := func(t *thing) string {
+		if t == nil {
+			return "nothing"
+		}
+		return t.version
+	}
+	return fmt.Sprintf("%v %s %s->%s", n.Kind, n.Key, version(n.Old), version(n.New))
+}
+
+func TestMergingKeepsTheEffect(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		known []string // the earlier events, delivered
+		steps []string
+		want  []string
+	}{
+		{"updates", []string{"+1"}, []string{"2", "3", "4"}, []string{"update a 1->4"}},
+		{"an addition and updates", nil, []string{"+1", "2"}, []string{"add a nothing->2"}},
+		{"it came and went", nil, []string{"+1", "2", "-"}, nil},
+		{"it came, went and came", nil, []string{"+1", "-", "+2"}, []string{"add a nothing->2"}},
+		{"it went", []string{"+1"}, []string{"2", "-"}, []string{"delete a 1->2"}},
+		{"it was replaced", []string{"+1"}, []string{"2", "-", "+3", "4"}, []string{"update a 1->4"}},
+		{"it was replaced and went", []string{"+1"}, []string{"-", "+2", "-"}, []string{"delete a 1->2"}},
+		{"resyncs", []string{"+1"}, []string{"=", "="}, []string{"update a 1->1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			all := story("a", append(c.known, c.steps...)...)
+			var got []string
+			for _, n := range merged(all[len(c.known):]) {
+				got = append(got, tell(n))
+			}
+			assert.Equal(t, c.want, got)
+		})
+	}
+}
+
+// TestMergingReportsTheDeletionOfTheReportedObject: an object is deleted, and another of its name
+// is added and deleted, while the handler is stuck. A handler that keeps state by UID must receive
+// the deletion of the first one; it never received the second.
+func TestMergingReportsTheDeletionOfTheReportedObject(t *testing.T) {
+	object := func(uid, version string) *api.PartialObjectMetadata {
+		return &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Name: "a", UID: uid, ResourceVersion: version}}
+	}
+	reported, changed := object("first", "1"), object("first", "2")
+	successor := object("second", "4")
+	type n = informer.Notification[*api.PartialObjectMetadata]
+	deletion := func(old, obj *api.PartialObjectMetadata) n {
+		return n{Kind: informer.EventDelete, Key: "a", Old: old, New: obj}
+	}
+	update := n{Kind: informer.EventUpdate, Key: "a", Old: reported, New: changed}
+	creation := n{Kind: informer.EventAdd, Key: "a", New: successor}
+
+	for name, events := range map[string][]n{
+		"seen": {update, deletion(changed, object("first", "3")), creation,
+			deletion(successor, object("second", "5"))},
+		"after a gap": {update, {Kind: informer.EventUpdate, Key: "a", Old: changed, New: successor},
+			deletion(successor, object("second", "5"))},
+	} {
+		got := merged(events)
+		require.Len(t, got, 1, name)
+		assert.Equal(t, informer.EventDelete, got[0].Kind, name)
+		assert.Same(t, reported, got[0].New, name)
+		assert.True(t, got[0].FinalStateUnknown, name)
+	}
+	same := merged([]n{update, deletion(changed, object("first", "3"))})
+	assert.Equal(t, "3", same[0].New.ResourceVersion, "its own final state is known")
+	assert.False(t, same[0].FinalStateUnknown)
+}
+
+func TestMergingDistinguishesResyncs(t *testing.T) {
+	resyncs := merged(story("a", "+1", "=", "=")[1:])
+	assert.True(t, resyncs[0].Sync, "resyncs alone are a resync")
+	change := merged(story("a", "+1", "=", "2", "=")[1:])
+	assert.False(t, change[0].Sync, "a change merged with resyncs is a change")
+}
+
+func TestMergingKeepsTheMarkBehindTheInitialList(t *testing.T) {
+	a, b := story("a", "+1", "2"), story("b", "+1")
+	a[0].Initial = true
+	got := merged(append([]informer.Notification[*thing]{a[0], {Kind: informer.EventSynced}, a[1]}, b...))
+	require.Len(t, got, 3)
+	assert.Equal(t, "add a nothing->2", tell(got[0]))
+	assert.True(t, got[0].Initial, "the merged addition is still one of the initial list")
+	assert.Equal(t, informer.EventSynced, got[1].Kind)
+	assert.Equal(t, "add b nothing->1", tell(got[2]))
+}
+
+func tellAll(t *rapid.T, reported map[string]*thing, events []informer.Notification[*thing]) {
+	for _, n := range events {
+		require.Same(t, reported[n.Key], n.Old, tell(n))
+		require.Equal(t, n.Kind == informer.EventAdd, n.Old == nil, tell(n))
+		if n.Kind == informer.EventDelete {
+			delete(reported, n.Key)
+		} else {
+			reported[n.Key] = n.New
+		}
+	}
 }

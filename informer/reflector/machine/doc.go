@@ -55,7 +55,7 @@
 //
 //   - by the client's keepalive (HTTP/2 and websocket pings: within 45 s);
 //   - by the idle timeout of a watch (Config.IdleTimeout): 45 s without keepalive, 3 min with it;
-//     silence.go has the reasons;
+//     actions.go has the reasons;
 //   - by the time that opening a watch takes (45 s; 10 s after a silent one) and a list
 //     (Config.ListTimeout).
 //
