@@ -42,7 +42,7 @@ func (c *controller[T]) run(ctx context.Context) {
 	}
 }
 
-// reflectorPause is the pause before a reflector that panicked runs again, which starts with a list.
+// reflectorPause is the pause before a reflector that panicked runs again, with a list first.
 const reflectorPause = time.Second
 
 // processLoop pops until the queue is closed. It returns early after a panic if wait.ReallyCrash is

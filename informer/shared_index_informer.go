@@ -31,8 +31,8 @@ import (
 //
 // Independence. A slow, stuck or faulty handler delays no other handler. Its backlog is unbounded
 // (dropping events would break completeness, waiting would break independence), but visible:
-// Snapshot has it. With package fast the backlog of a handler that does not need intermediate states
-// can be merged, see [HandlerOptions].
+// Snapshot has it. With package fast the backlog of a handler that does not need intermediate
+// states can be merged, see [HandlerOptions].
 //
 // Synced. [SharedIndexInformer.HasSynced] reports whether the first list is in the store;
 // [Registration.HasSynced] whether a handler has processed it.
@@ -49,8 +49,9 @@ import (
 //
 // Run owns all of them and returns when they have ended: the reflector and its goroutines, the loop
 // (on the caller's goroutine), those of the processor (two per handler, or one with package fast),
-// and a few that announce the sync and report errors. First the reflector and the loop end; then no handler can be added; then the handlers end, then the rest. Removing a handler
-// ends its goroutines (client-go issue 1167).
+// and a few that announce the sync and report errors. First the reflector and the loop end; then no
+// handler can be added; then the handlers end, then the rest. Removing a handler ends its
+// goroutines (client-go issue 1167).
 //
 // Callbacks run on the goroutine of their handler. They may call any method of the informer. A
 // callback that never returns keeps Run from returning.

@@ -109,10 +109,10 @@ func objects(t testing.TB, text string) (all []*Object) {
 }
 
 // play makes calls, separated by semicolons: "add a@1", "update a@2", "delete a@3", "resync",
-// "close", and "list a@1 b@1" for Replace. Without SkipsRefused, a deletion or list with version 666
-// or without a name is an error. "pop" hands one key to the consumer, and "pop initial" and
-// "pop later" assert its mark; "fail", "panic" and "requeue" are Pops whose process function ends so.
-// "synced" and "unsynced" assert what HasSynced and Synced say, and "closed" what Pop does.
+// "close", and "list a@1 b@1" for Replace. Without SkipsRefused, a deletion or list with version
+// 666 or without a name is an error. "pop" hands one key to the consumer, and "pop initial" and
+// "pop later" assert its mark; "fail", "panic" and "requeue" are Pops whose process function ends
+// so. "synced" and "unsynced" assert what HasSynced and Synced say, and "closed" what Pop does.
 func (r *rig) play(calls string) {
 	r.Helper()
 	for _, call := range list(calls, "; ") {
@@ -166,8 +166,8 @@ func (r *rig) play(calls string) {
 	}
 }
 
-// assertSkips asserts that a deletion or a list has succeeded, or failed because of a refused object
-// without SkipsRefused.
+// assertSkips asserts that a deletion or a list has succeeded, or without SkipsRefused failed
+// because of a refused object.
 func (r *rig) assertSkips(given []*Object, err error) {
 	r.Helper()
 	refused := slices.ContainsFunc(given, func(o *Object) bool { return o.Name == "" || o.Version == 666 })

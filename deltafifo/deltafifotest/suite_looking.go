@@ -95,8 +95,8 @@ var lookingTests = []behaviour{
 	}, func(r *rig, cfg *deltafifo.Config[*Object]) { cfg.Trace = NewTrace(&r.seen) })},
 }
 
-// ordered returns the hooks that were called. Those for the deltas of a list come in any order, with
-// a depth before or after the others, and with that of the whole list at the end.
+// ordered returns the hooks that were called. Those for the deltas of a list come in any order,
+// and with any depth; the list has that of all of them.
 func (r *rig) ordered(calls string) []string {
 	if !strings.HasPrefix(calls, "list") {
 		return r.seen
@@ -131,10 +131,12 @@ var hookSteps = []struct {
 	{calls: "delete unknown@1", want: "ignored unknown: Deleted unknown@1",
 		arrival: "queued unknown: Deleted unknown@1, depth 1; ignored unknown: Deleted unknown@1"},
 	{calls: "list b@2", drained: true,
-		want: "queued a: Deleted a@1 (inferred); queued b: Replaced b@2; replaced at 2: 1 items, 1 tombstones, depth 2"},
+		want: "queued a: Deleted a@1 (inferred); queued b: Replaced b@2; " +
+			"replaced at 2: 1 items, 1 tombstones, depth 2"},
 	{calls: "update b@2"},
 	{calls: "list z@2", needs: Accumulation, drained: true, // b waits and is known: one tombstone
-		want: "queued b: Deleted b@2 (inferred); queued z: Replaced z@2; replaced at 3: 1 items, 1 tombstones, depth 2"},
+		want: "queued b: Deleted b@2 (inferred); queued z: Replaced z@2; " +
+			"replaced at 3: 1 items, 1 tombstones, depth 2"},
 	{calls: "list z@2; pop", drained: true,
 		arrival: "popped b: Updated b@2, initial false, depth 1; processed b: Updated b@2, <nil>; " +
 			"queued b: Deleted b@2 (inferred); queued z: Replaced z@2; replaced at 3: 1 items, 1 tombstones, depth 2"},

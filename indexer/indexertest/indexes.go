@@ -83,7 +83,8 @@ func testRepeatedValues(t *testing.T, impl Implementation) {
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"a/db", "a/web"}, names(related),
 		"Index returns an object with several of the values once")
-	assert.Equal(t, []string{"z", "x", "z", "x", "a"}, web.Labels, "the store leaves the slice of an index function alone")
+	assert.Equal(t, []string{"z", "x", "z", "x", "a"}, web.Labels,
+		"the store leaves the slice of an index function alone")
 	assertConsistent(t, x)
 	require.NoError(t, x.Update(pod("a", "web", "n1", "x", "x")))
 	assertConsistent(t, x)

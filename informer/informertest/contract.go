@@ -101,8 +101,8 @@ const (
 	RefusesForeign Capability = "the removal of a foreign registration is refused"
 	// RefusesSecondRun: a second Run is an error.
 	RefusesSecondRun Capability = "a second Run is an error"
-	// ReportsEnd: a registration has a method Ended() <-chan struct{}, whose channel is closed when the
-	// last callback has returned (kubernetes/kubernetes#139755).
+	// ReportsEnd: a registration has a method Ended() <-chan struct{}, whose channel is closed when
+	// the last callback has returned (kubernetes/kubernetes#139755).
 	ReportsEnd Capability = "the end of a handler is reported"
 	// ResyncsDespiteRelists: frequent relists do not postpone the resync.
 	ResyncsDespiteRelists Capability = "relists do not postpone the resync"

@@ -44,7 +44,8 @@ func never() bool { return false }
 var failureCases = append(cases([]script{
 	{name: "a handler that panics skips the event and delays no other", handlers: "panics never",
 		steps: "set ns/a 1; set ns/a bad; after 2s; set ns/a 3; after 2s", // client-go pauses for a second
-		want:  "add ns/a=1; update ns/a 1->bad; update ns/a bad->3 | add ns/a=1; update ns/a 1->bad; update ns/a bad->3"},
+		want: "add ns/a=1; update ns/a 1->bad; update ns/a bad->3 | " +
+			"add ns/a=1; update ns/a 1->bad; update ns/a bad->3"},
 	{name: "a handler that panics on the first list (kubernetes/kubernetes#129024)", handlers: "panics",
 		before: "set ns/a bad; set ns/b 1", steps: "after 1m; panicked 0", anyOrder: true,
 		want: "add ns/a=bad (initial); add ns/b=1 (initial)"},
@@ -58,8 +59,8 @@ var failureCases = append(cases([]script{
 		before: "set ns/a 1", steps: "set ns/b 1; refuse; delete ns/a; delete ns/b; accept; set ns/a 2", reported: 2,
 		want:    "add ns/a=1 (initial); add ns/b=1; delete ns/a=1 (unknown); delete ns/b=1 (unknown); add ns/a=2",
 		without: SkipsRefused, instead: "add ns/a=1 (initial); add ns/b=1; update ns/a 1->2"},
-	{name: "an object that a later list has and the transform refuses keeps its state", refuse: true, needs: SkipsRefused,
-		before: "set ns/a 1", reported: 1,
+	{name: "an object that a later list has and the transform refuses keeps its state", needs: SkipsRefused,
+		before: "set ns/a 1", refuse: true, reported: 1,
 		steps: "set ns/b 1; set ns/c 1; disconnect; set ns/a bad; delete ns/b; set ns/c 2; relist; " +
 			"holds ns/a=1 ns/c=2; set ns/a 3; delete ns/a", anyOrder: true,
 		want: "add ns/a=1 (initial); add ns/b=1; add ns/c=1; delete ns/b=1 (unknown); update ns/c 1->2; " +

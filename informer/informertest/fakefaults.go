@@ -232,8 +232,9 @@ type fakeWatcher[T Object] struct {
 }
 
 func newFakeWatcher[T Object](ctx context.Context, s *FakeSource[T], opts api.ListOptions) *fakeWatcher[T] {
-	return &fakeWatcher[T]{source: s, ctx: ctx, bookmarks: opts.AllowWatchBookmarks, noKeepalive: s.behaviour.NoKeepalive,
-		wake: make(chan struct{}, 1)}
+	return &fakeWatcher[T]{source: s, ctx: ctx, bookmarks: opts.AllowWatchBookmarks,
+		noKeepalive: s.behaviour.NoKeepalive,
+		wake:        make(chan struct{}, 1)}
 }
 
 // Next returns the next event. After Stop it returns context.Canceled.

@@ -120,8 +120,8 @@ func newPlayer(b *bubble, burst bool) *player {
 }
 
 // join adds a handler with a resync period: "default", "never" or a duration. A handler that is
-// "slow" or "panics" has none; the first waits in each callback for the step "open", the other panics
-// at the value "bad".
+// "slow" or "panics" has none; the first waits in each callback for the step "open", the other
+// panics at the value "bad".
 func (p *player) join(kind string) {
 	r, resync := &Recorder{}, time.Duration(-1)
 	switch kind {

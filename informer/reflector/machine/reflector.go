@@ -77,9 +77,9 @@ func New[T any](cfg reflector.Config[T]) *Reflector[T] {
 }
 
 // Run reflects until ctx ends. When it returns, its goroutines have ended and the store is not
-// called again. Run panics if the ListerWatcher, the store, a hook or the error handler does; a panic
-// on the timers' goroutine becomes a *wait.Panic. It may be called again when it has returned, or
-// panicked: it begins with the state at the last version.
+// called again. Run panics if the ListerWatcher, the store, a hook or the error handler does; a
+// panic on the timers' goroutine becomes a *wait.Panic. It may be called again when it has
+// returned, or panicked: it begins with the state at the last version.
 func (r *Reflector[T]) Run(ctx context.Context) {
 	r.begin(ctx)
 	var keeper sync.WaitGroup

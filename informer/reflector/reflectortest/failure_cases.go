@@ -111,7 +111,8 @@ var failureCases = []suiteCase{
 		require.Equal(f, []string{"0", "2", ""}, f.asked("list"))
 		assert.Zero(f, f.requests("list")[1].Options.Limit,
 			"a list at a known version comes from the server's cache as a whole")
-		assert.EqualValues(f, reflector.PageSize, f.requests("list")[2].Options.Limit, "a consistent read comes in pages")
+		assert.EqualValues(f, reflector.PageSize, f.requests("list")[2].Options.Limit,
+			"a consistent read comes in pages")
 	}},
 	// A server reads a limited list at a version as that version itself, unless the request says
 	// otherwise. A watch whose history has expired then expires again and again.
