@@ -126,22 +126,17 @@ type Trace[T any] struct {
 
 // complete returns t with a no-op in place of each missing hook. t may be nil.
 func (t *Trace[T]) complete() *Trace[T] {
-	c := Trace[T]{}
-	if t != nil {
-		c = *t
-	}
+	c := t.CompleteRare()
 	hooks.Default(&c.Queued, func(string, Delta[T], int) {})
-	hooks.Default(&c.Deduplicated, func(string, Delta[T], Delta[T]) {})
-	hooks.Default(&c.Ignored, func(string, Delta[T]) {})
-	hooks.Default(&c.Canceled, func(string, Delta[T]) {})
-	hooks.Default(&c.Replaced, func(string, int, int, int) {})
-	hooks.Default(&c.Resynced, func(int, int, int) {})
 	hooks.Default(&c.Popped, func(string, Deltas[T], bool, int) {})
 	hooks.Default(&c.Processed, func(string, Deltas[T], error) {})
-	hooks.Default(&c.Requeued, func(string, Deltas[T], int) {})
-	hooks.Default(&c.Synced, func() {})
-	hooks.Default(&c.Closed, func(int) {})
-	return &c
+	return c
+}
+
+// CompleteRare returns t with a no-op in place of each missing hook but Queued, Popped and
+// Processed, which are called for each delta. t may be nil.
+func (t *Trace[T]) CompleteRare() *Trace[T] {
+	return hooks.Complete(t, "Queued", "Popped", "Processed")
 }
 
 // JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.

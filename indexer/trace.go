@@ -1,7 +1,5 @@
 package indexer
 
-import "orrery/internal/hooks"
-
 // Trace is a set of hooks for a store's writes. A nil Trace or hook costs one branch and no
 // allocation.
 //
@@ -14,12 +12,6 @@ type Trace struct {
 	Deleted     func(key string)                          // the object with this key was removed
 	Replaced    func(objects int, resourceVersion string) // the content was replaced by this many objects
 	IndexFailed func(*IndexErrors)                        // during a write, which returns the same errors
-}
-
-// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
-// Arguments may be nil; the result is nil if all are, and the argument itself if only one is not.
-func JoinTraces(traces ...*Trace) *Trace {
-	return hooks.Join(traces...)
 }
 
 // ReportStored calls Updated if the key existed before, else Added. The Report methods are for

@@ -18,19 +18,21 @@ type conditionTexts struct {
 	reasonTrue    string
 	reasonFalse   string
 	messageFalse  string
+	unsure        string // begins the message of one that is false although not everything was looked at
 }
 
 // conditionTable is in the order in which the conditions stand in the status.
 var conditionTable = []conditionTexts{
 	{api.NamespaceDeletionDiscoveryFailure, "DiscoveryFailed", "ResourcesDiscovered",
-		"All resources successfully discovered"},
+		"All resources successfully discovered", ""},
 	{api.NamespaceDeletionGVParsingFailure, "GroupVersionParsingFailed", "ParsedGroupVersions",
-		"All legacy kube types successfully parsed"},
+		"All legacy kube types successfully parsed", ""},
 	{api.NamespaceDeletionContentFailure, "ContentDeletionFailed", "ContentDeleted",
-		"All content successfully deleted, may be waiting on finalization"},
-	{api.NamespaceContentRemaining, "SomeResourcesRemain", "ContentRemoved", "All content successfully removed"},
+		"All content successfully deleted, may be waiting on finalization", "No deletion failed"},
+	{api.NamespaceContentRemaining, "SomeResourcesRemain", "ContentRemoved",
+		"All content successfully removed", "No resources were found to remain"},
 	{api.NamespaceFinalizersRemaining, "SomeFinalizersRemain", "ContentHasNoFinalizers",
-		"All content-preserving finalizers finished"},
+		"All content-preserving finalizers finished", "No finalizers were found to remain"},
 }
 
 // ConditionUpdater collects what a pass over a namespace finds, and writes it into the namespace's
@@ -42,7 +44,6 @@ type ConditionUpdater struct {
 	remaining    map[string]int // items left, by resource ("pods.", "deployments.apps")
 	podsRemain   bool           // so that nothing else was deleted
 	finalizers   map[string]int // items that have each finalizer
-	deleted      int            // objects that the pass has deleted
 }
 
 // ProcessDiscovery records an answer of discovery. It returns the types that the answer lists, and
@@ -64,7 +65,6 @@ func (u *ConditionUpdater) ProcessContent(gvr api.GroupVersionResource, left Rem
 	if u.remaining == nil {
 		u.remaining, u.finalizers = map[string]int{}, map[string]int{}
 	}
-	u.deleted += left.Deleted
 	if left.Items > 0 {
 		u.podsRemain = u.podsRemain || gvr == api.PodsResource
 		u.remaining[gvr.GroupResource()] += left.Items
@@ -73,9 +73,6 @@ func (u *ConditionUpdater) ProcessContent(gvr api.GroupVersionResource, left Rem
 		u.finalizers[finalizer] += count
 	}
 }
-
-// Deleted returns how many objects the pass has deleted, see [Remains].
-func (u *ConditionUpdater) Deleted() int { return u.deleted }
 
 // DiscoveryFailed reports whether types may be missing.
 func (u *ConditionUpdater) DiscoveryFailed() bool { return u.discoveryErr != nil }
@@ -105,11 +102,7 @@ func (u *ConditionUpdater) trueMessages() map[api.NamespaceConditionType]string 
 		messages[api.NamespaceDeletionDiscoveryFailure] = discoveryMessage(u.discoveryErr)
 	}
 	if u.parseErr != nil {
-		parts := strings.Split(u.parseErr.Error(), "\n")
-		for i := range parts {
-			parts[i] = cutText(parts[i], maxPart)
-		}
-		messages[api.NamespaceDeletionGVParsingFailure] = strings.Join(parts, "\n")
+		messages[api.NamespaceDeletionGVParsingFailure] = u.parseErr.Error()
 	}
 	if len(u.contentErrs) > 0 {
 		texts := make([]string, len(u.contentErrs))
@@ -135,22 +128,15 @@ func (u *ConditionUpdater) trueMessages() map[api.NamespaceConditionType]string 
 // even if nothing but pods was looked at, types could not be discovered, or deleting failed
 // (#138208). Type, status and reason are the same.
 func (u *ConditionUpdater) falseMessage(texts conditionTexts) string {
-	what := map[api.NamespaceConditionType]string{
-		api.NamespaceDeletionContentFailure: "No deletion failed",
-		api.NamespaceContentRemaining:       "No resources were found to remain",
-		api.NamespaceFinalizersRemaining:    "No finalizers were found to remain",
-	}[texts.conditionType]
 	switch {
-	case what == "":
-		return texts.messageFalse
+	case texts.unsure == "":
 	case u.podsRemain:
-		return what + ", but pods remain, and everything else is looked at after them"
+		return texts.unsure + ", but pods remain, and everything else is looked at after them"
 	case texts.conditionType == api.NamespaceDeletionContentFailure:
-		return texts.messageFalse
 	case u.discoveryErr != nil || u.parseErr != nil:
-		return what + ", but not all resources could be discovered"
+		return texts.unsure + ", but not all resources could be discovered"
 	case len(u.contentErrs) > 0:
-		return what + ", but not all resources could be deleted"
+		return texts.unsure + ", but not all resources could be deleted"
 	}
 	return texts.messageFalse
 }
@@ -167,7 +153,7 @@ func ReportsTrouble(conditions []api.NamespaceCondition) bool {
 func countList(counts map[string]int, format string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf(format, cutText(name, maxPart), counts[name]))
+		parts = append(parts, fmt.Sprintf(format, name, counts[name]))
 	}
 	return strings.Join(parts, ", ")
 }

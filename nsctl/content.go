@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"orrery/nsctl/internal/shared"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -43,11 +42,6 @@ func (c restContent) Pages(
 	return pages(ctx, restclient.Metadata(c.client, gvr, namespace), each)
 }
 
-func (c restContent) List(ctx context.Context, gvr api.GroupVersionResource,
-	namespace string) ([]*api.PartialObjectMetadata, error) {
-	return listAll(ctx, restclient.Metadata(c.client, gvr, namespace))
-}
-
 func (c restContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (map[string]bool, bool, error) {
 	page, err := restclient.Metadata(c.client, gvr, "").List(ctx, api.ListOptions{Limit: listPageSize})
 	if err != nil {
@@ -61,8 +55,16 @@ func (c restContent) Holders(ctx context.Context, gvr api.GroupVersionResource) 
 	return namespaces, page.Continue == "" && !namespaces[""], nil
 }
 
-func (c restContent) ListPods(ctx context.Context, namespace string) ([]*api.Pod, error) {
-	return listAll(ctx, restclient.Typed[*api.Pod](c.client, api.PodsResource, namespace))
+func (c restContent) ListPods(ctx context.Context, namespace string) (pods []*api.Pod, err error) {
+	resource := restclient.Typed[*api.Pod](c.client, api.PodsResource, namespace)
+	err = pages(ctx, resource, func(page []*api.Pod) error {
+		pods = append(pods, page...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return pods, nil
 }
 
 func (c restContent) Delete(
@@ -80,10 +82,6 @@ func pages[T restclient.Object](
 	ctx context.Context, resource *restclient.Resource[T], each func(page []T) error,
 ) error {
 	opts := api.ListOptions{Limit: listPageSize}
-	endless := func(reason string, count ...any) error {
-		return &EndlessListError{Resource: resource.GroupVersionResource(), Reason: fmt.Sprintf(reason, count...)}
-	}
-	items := 0
 	for range maxPages {
 		page, err := resource.List(ctx, opts)
 		if _, tooLarge := errors.AsType[*restclient.TooLargeError](err); tooLarge && opts.Limit > 1 {
@@ -97,43 +95,15 @@ func pages[T restclient.Object](
 		if err := each(page.Items); err != nil {
 			return err
 		}
-		items += len(page.Items)
-		switch {
-		case page.Continue == "":
+		switch page.Continue {
+		case "":
 			return nil
-		case page.Continue == opts.Continue:
-			return endless("a page names itself as the next one")
-		case items > maxPages*listPageSize:
-			return endless("%d objects were read", items)
+		case opts.Continue:
+			return &EndlessListError{resource.GroupVersionResource(), "a page names itself as the next one"}
 		}
 		opts.Continue = page.Continue
 	}
-	return endless("%d pages were read", maxPages)
-}
-
-// listAll reads a collection into memory.
-func listAll[T restclient.Object](ctx context.Context, resource *restclient.Resource[T]) (items []T, err error) {
-	err = onceMoreIfExpired(func() error {
-		items = nil
-		return pages(ctx, resource, func(page []T) error {
-			items = append(items, page...)
-			return nil
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-// onceMoreIfExpired repeats a list whose continue token expired between two pages: half a list
-// would count too few items as remaining. A server whose tokens expire again cannot be read.
-func onceMoreIfExpired(list func() error) error {
-	err := list()
-	if api.IsExpired(err) {
-		err = list()
-	}
-	return err
+	return &EndlessListError{resource.GroupVersionResource(), fmt.Sprintf("%d pages were read", maxPages)}
 }
 
 // CheckStillThere asks the server whether it still has a namespace that is being deleted. It
@@ -142,16 +112,41 @@ func onceMoreIfExpired(list func() error) error {
 // namespace that was re-created under the name.
 func CheckStillThere(ctx context.Context, namespaces NamespaceClient, namespace *api.Namespace) error {
 	latest, err := namespaces.Get(ctx, namespace.Name, api.GetOptions{})
+	if IsGone(err) {
+		return ErrGone
+	}
 	if err != nil {
-		if shared.IsGone(err) {
-			return ErrGone
-		}
-		return shared.WhileDoing("reading the namespace", err)
+		return WhileDoing("reading the namespace", err)
 	}
 	if latest.UID != namespace.UID {
 		return &UIDChangedError{Namespace: namespace.Name, OldUID: namespace.UID, NewUID: latest.UID}
 	}
 	return nil
+}
+
+// IsGone reports whether the API server itself answered that the namespace does not exist: with a
+// Status about a namespace. The 404 of a proxy or load balancer says nothing about it.
+func IsGone(err error) bool {
+	refused, ok := errors.AsType[*api.StatusError](err)
+	if !ok || refused.Status.Reason != api.ReasonNotFound || refused.HasCause(api.CauseUnexpectedServerResponse) {
+		return false
+	}
+	details := refused.Status.Details
+	return details == nil || details.Kind == "" || details.Kind == api.NamespacesResource.Resource
+}
+
+// NotServed reports whether a type that discovery lists was answered as if it did not exist or
+// lacked the verb. That does not prove it empty: a server that has not learnt of a type yet answers
+// the same.
+func NotServed(err error) bool { return api.IsNotFound(err) || api.IsMethodNotAllowed(err) }
+
+// WhileDoing adds to the error of a request about the namespace what the request was for. It
+// returns nil for nil, and if the namespace is gone: then there is nothing more to do.
+func WhileDoing(what string, err error) error {
+	if err == nil || IsGone(err) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // HasEnded reports whether err says that the namespace of a pass has gone or was re-created, so

@@ -4,19 +4,17 @@ import (
 	"cmp"
 	"context"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
 	"orrery/controller"
 	"orrery/informer"
-	"orrery/queue"
+	"orrery/internal/hooks"
 	"orrery/restclient/api"
 )
 
 // Controller watches namespaces and passes those that are being deleted to a [Deleter].
 type Controller struct {
-	informer    *informer.SharedIndexInformer[*api.Namespace]
 	lister      informer.Lister[*api.Namespace]
 	pool        *controller.Pool
 	deleter     Deleter
@@ -37,9 +35,7 @@ type Config struct {
 	Informer *informer.SharedIndexInformer[*api.Namespace]
 	Deleter  Deleter // makes the passes
 
-	Name      string    // of the work queue in metrics and snapshots, and of the handler; default "namespace", upstream's
 	Selection Selection // the controller neither touches nor reports other namespaces; default all
-	Workers   int       // namespaces at a time; default 10, kube-controller-manager's --concurrent-namespace-syncs
 	// ResyncPeriod is how often every namespace is processed again without an event, in case one
 	// was missed. Default 5 minutes, kube-controller-manager's --namespace-sync-period.
 	ResyncPeriod time.Duration
@@ -47,55 +43,36 @@ type Config struct {
 	// several API servers, some may not know of the deletion yet and still let objects be created.
 	// Default 5 seconds; negative is none.
 	GracePeriod time.Duration
-	// DrainTimeout is how long Run waits at its end for what is queued and in progress. Default 20
-	// seconds.
-	DrainTimeout time.Duration
-	// PassTimeout is how long a pass may take: a server that accepts requests and never answers
-	// would otherwise occupy the worker forever. The pass fails with [controller.ErrPassTimeout]
-	// and is repeated; what it has deleted stays deleted. Default 10 minutes; negative is none.
-	PassTimeout time.Duration
-	// RateLimiter decides when a namespace whose pass failed is tried again. Default: 5 ms, doubled
-	// with each failure up to 60 s, for each namespace on its own. Upstream adds one bucket of 10
-	// per second for all, which makes the thousandth failing namespace wait for 90 seconds.
-	RateLimiter queue.RateLimiter[string]
-	// NewQueue makes the work queue. Default: the textbook's, queue.NewRateLimiting.
-	NewQueue     func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
-	QueueTrace   *queue.Trace[string]  // default none
-	QueueMetrics queue.MetricsProvider // default none; see [Controller.UpdateMetrics]
-	Trace        *Trace                // default none
+	// Pool configures the work queue and the workers, except Reconcile, Keys, Delay and Synced,
+	// which are the controller's. Its Name is the handler's, too; default "namespace", upstream's.
+	// Workers defaults to 10, kube-controller-manager's --concurrent-namespace-syncs. PassTimeout
+	// defaults to 10 minutes: what a pass has deleted by then stays deleted.
+	Pool  controller.PoolConfig
+	Trace *Trace // default none
 }
 
 // NewController registers the controller's handlers with the informer. It fails if the informer has
 // stopped. The defaults are those that Config documents.
 func NewController(config Config) (*Controller, error) {
-	name := cmp.Or(config.Name, "namespace")
 	c := &Controller{
-		informer:    config.Informer,
 		lister:      informer.NewLister(config.Informer.GetIndexer(), "namespaces"),
 		deleter:     config.Deleter,
-		gracePeriod: noneIfNegative(config.GracePeriod, 5*time.Second),
+		gracePeriod: max(cmp.Or(config.GracePeriod, 5*time.Second), 0),
 		selection:   config.Selection,
 		trace:       config.Trace.complete(),
 		deletions:   map[string]*deletion{},
 	}
-	c.pool = controller.NewPool(controller.PoolConfig{
-		Name:         name,
-		Reconcile:    c.syncNamespace,
-		Keys:         c.begin,
-		Delay:        c.tooEarly,
-		Synced:       []informer.InformerSynced{config.Informer.HasSynced},
-		Workers:      orDefault(config.Workers, 10),
-		DrainTimeout: config.DrainTimeout,
-		PassTimeout:  cmp.Or(config.PassTimeout, 10*time.Minute),
-		RateLimiter:  config.RateLimiter,
-		NewQueue:     config.NewQueue,
-		QueueTrace:   config.QueueTrace,
-		QueueMetrics: config.QueueMetrics,
-		Trace:        c.trace.passes(),
-	})
+	pool := config.Pool
+	pool.Name = cmp.Or(pool.Name, "namespace")
+	pool.Reconcile, pool.Keys, pool.Delay = c.syncNamespace, c.begin, c.tooEarly
+	pool.Synced = []informer.InformerSynced{config.Informer.HasSynced}
+	pool.Workers = cmp.Or(pool.Workers, 10)
+	pool.PassTimeout = cmp.Or(pool.PassTimeout, 10*time.Minute)
+	pool.Trace = hooks.Join(pool.Trace, c.trace.passes())
+	c.pool = controller.NewPool(pool)
 	_, err := config.Informer.AddEventHandlerWithOptions(c.handler(), informer.HandlerOptions{
-		Name:         name + " controller",
-		ResyncPeriod: orDefault(config.ResyncPeriod, 5*time.Minute),
+		Name:         pool.Name + " controller",
+		ResyncPeriod: cmp.Or(config.ResyncPeriod, 5*time.Minute),
 		Coalescing:   true, // only the newest state of a namespace matters
 	})
 	if err != nil {
@@ -106,16 +83,14 @@ func NewController(config Config) (*Controller, error) {
 
 func (c *Controller) handler() informer.ResourceEventHandler[*api.Namespace] {
 	return informer.ResourceEventHandlerFuncs[*api.Namespace]{
-		AddFunc: func(namespace *api.Namespace, _ bool) { c.enqueue(namespace, c.gracePeriod) },
+		AddFunc: func(namespace *api.Namespace, _ bool) { c.enqueue(namespace) },
 		UpdateFunc: func(old, namespace *api.Namespace) {
-			switch {
-			case old.UID != namespace.UID:
+			if old.UID != namespace.UID {
 				c.forget(old)
-				c.enqueue(namespace, c.gracePeriod)
-			case old.ResourceVersion == namespace.ResourceVersion: // a resync
-				c.enqueue(namespace, max(c.gracePeriod, c.untilNext(namespace)))
-			case !onlyStatusChanged(old, namespace):
-				c.enqueue(namespace, c.gracePeriod)
+			}
+			resync := old.ResourceVersion == namespace.ResourceVersion
+			if resync || !onlyStatusChanged(old, namespace) {
+				c.enqueue(namespace)
 			}
 		},
 		// A deleted namespace needs nothing more: its content was gone before it was.
@@ -133,42 +108,17 @@ func onlyStatusChanged(old, namespace *api.Namespace) bool {
 	return reflect.DeepEqual(&unreported, old)
 }
 
-// noneIfNegative is orDefault for a time of which there may be none.
-func noneIfNegative(value, fallback time.Duration) time.Duration {
-	if value < 0 {
-		return 0
-	}
-	return orDefault(value, fallback)
-}
-
-func orDefault[T int | time.Duration](value, fallback T) T {
-	if value <= 0 {
-		return fallback
-	}
-	return value
-}
-
 // concerns reports whether a namespace is terminating and selected.
 func (c *Controller) concerns(namespace *api.Namespace) bool {
 	return namespace.DeletionTimestamp != nil && c.selection.Selects(namespace.Name)
 }
 
-// Selects reports whether the controller works on a namespace of that name.
-func (s Selection) Selects(name string) bool {
-	matching := func(pattern string) bool { return matches(pattern, name) }
-	return (len(s.include) == 0 || slices.ContainsFunc(s.include, matching)) &&
-		!slices.ContainsFunc(s.exclude, matching)
-}
-
 // enqueue is the event handler: a namespace that is being deleted is processed after the grace
 // period. Of several deadlines for one namespace the queue keeps the earliest.
-func (c *Controller) enqueue(namespace *api.Namespace, after time.Duration) {
-	if !c.concerns(namespace) {
-		return
-	}
-	if c.observe(namespace) {
-		c.trace.Enqueued(namespace, after)
-		c.pool.AddAfter(namespace.Name, after)
+func (c *Controller) enqueue(namespace *api.Namespace) {
+	if c.concerns(namespace) && c.observe(namespace) {
+		c.trace.Enqueued(namespace, c.gracePeriod)
+		c.pool.AddAfter(namespace.Name, c.gracePeriod)
 	}
 }
 

@@ -1,7 +1,6 @@
 package nsctl_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,10 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/informer"
+	"orrery/internal/hooks"
 	"orrery/nsctl"
 	"orrery/nsctl/nsctltest"
-	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -94,7 +92,7 @@ func TestReportsThatDifferFromPassToPassMakeNoBusyLoop(t *testing.T) {
 			return nsctltest.Status(500, api.ReasonInternalError, fmt.Sprintf("failure number %d", refusals))
 		})
 		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
-			config.GracePeriod, config.DrainTimeout = -1, time.Millisecond
+			config.GracePeriod, config.Pool.DrainTimeout = -1, time.Millisecond
 		})
 		select {
 		case <-busy:
@@ -107,8 +105,8 @@ func TestReportsThatDifferFromPassToPassMakeNoBusyLoop(t *testing.T) {
 	})
 }
 
-// The controller plans the next pass and logs its time. Neither the echo of its own report, nor a
-// report of another controller, nor a resync brings it forward; any other change does.
+// The controller plans the next pass. Neither the echo of its own report nor a report of another
+// controller brings it forward; any other change does.
 func TestTheNextLookComesWhenItWasSaid(t *testing.T) {
 	for name, disturb := range map[string]func(c *nsctltest.Cluster){
 		"the echo of the report": func(*nsctltest.Cluster) {},
@@ -132,13 +130,12 @@ func TestTheNextLookComesWhenItWasSaid(t *testing.T) {
 }
 
 // looks returns when passes began over a namespace with a pod that takes 60 s to end and says 30.
-// Handlers get a resync every four seconds; disturb is called seven seconds after the deletion.
+// disturb is called eleven seconds after the deletion.
 func looks(t *testing.T, disturb func(c *nsctltest.Cluster)) (times []time.Duration) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
 		c.Put("pods.", "ns", "slow", nsctltest.RunningPod(30), nsctltest.WithFinalizers("example.com/hold"))
-		resync := func(config *nsctl.Config) { config.ResyncPeriod = 4 * time.Second }
-		r, log := startLogged(t, c, nsctl.NewDeleter, resync)
+		r, log := startLogged(t, c, nsctl.NewDeleter, nil)
 		time.Sleep(11 * time.Second)
 		disturb(c)
 		time.Sleep(time.Minute)
@@ -229,15 +226,7 @@ func TestHooksAreNotCalledUnderTheLock(t *testing.T) {
 			defer mu.Unlock()
 			called[hook] = true
 		}
-		trace := &nsctl.Trace{
-			Enqueued:    func(*api.Namespace, time.Duration) { look("Enqueued") },
-			PassContext: func(ctx context.Context, _ string) context.Context { look("PassContext"); return ctx },
-			PassStarted: func(string) { look("PassStarted") },
-			PhaseDone:   func(_ string, phase nsctl.Phase, _ time.Duration) { look("PhaseDone " + string(phase)) },
-			PassStuck:   func(string, time.Duration, int) { look("PassStuck") },
-			PassDone:    func(string, time.Duration, int, error) { look("PassDone") },
-			Gone:        func(string, time.Duration) { look("Gone") },
-		}
+		trace := hooks.Observe[nsctl.Trace](func(hook string, _ []any) { look(hook) })
 		c.Before(http.MethodDelete, "/pods", func() { time.Sleep(70 * time.Second) }) // past StuckAfter
 		r = nsctltest.StartController(t, c, nsctl.NewDeleter,
 			func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Trace = trace })
@@ -245,8 +234,8 @@ func TestHooksAreNotCalledUnderTheLock(t *testing.T) {
 		c.Terminate("ns")
 		time.Sleep(5 * time.Minute)
 		r.Stop()
-		for _, hook := range []string{"Enqueued", "PassContext", "PassStarted", "PhaseDone grace", "PassStuck",
-			"PassDone", "Gone"} {
+		for _, hook := range []string{"Enqueued", "PassContext", "PassStarted", "PhaseDone", "PassStuck", "PassDone",
+			"Gone"} {
 			assert.True(t, called[hook], hook)
 		}
 	})
@@ -284,18 +273,5 @@ func TestControllerDefaults(t *testing.T) {
 		require.Positive(t, seen)
 		time.Sleep(11 * time.Minute)
 		assert.Equal(t, seen+2, looks.Load(), "it is examined every 5 minutes without an event")
-	})
-}
-
-func TestControllerNeedsALiveInformer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := nsctltest.NewClient(t, nsctltest.NewCluster())
-		stopped := informer.NewSharedIndexInformer(restclient.Typed[*api.Namespace](client, api.NamespacesResource, ""),
-			informer.Config[*api.Namespace]{})
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		stopped.Run(ctx)
-		_, err := nsctl.NewController(nsctl.Config{Informer: stopped})
-		assert.Error(t, err)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"orrery/nsctl/internal/shared"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -14,7 +13,7 @@ import (
 // other, a LIST after each DELETE. To lose no content it differs from kube-controller-manager: an
 // error while deleting pods ends the pass, and a 404 says nothing about content. Upstream also
 // empties a namespace without its token, and one that was re-created during the pass; this deleter
-// does not. A type that is removed during a pass fails it, which package nsctl/fast avoids.
+// does not.
 type namespacedResourcesDeleter struct {
 	nsClient       NamespaceClient
 	metadataClient ContentClient
@@ -59,14 +58,14 @@ func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, 
 	namespace, err := d.nsClient.Get(ctx, nsName, api.GetOptions{})
 	endReading()
 	if err != nil {
-		return shared.IgnoreNotFound(shared.WhileDoing("reading the namespace", err))
+		return WhileDoing("reading the namespace", err)
 	}
 	if namespace.DeletionTimestamp == nil || seen.IsOfAnother(namespace) {
 		return nil
 	}
 	namespace, err = d.retryOnConflictError(ctx, namespace, d.updateNamespaceStatusFunc)
 	if err != nil {
-		return shared.IgnoreNotFound(shared.WhileDoing("setting the phase", err))
+		return WhileDoing("setting the phase", err)
 	}
 	if namespace.DeletionTimestamp == nil {
 		return nil
@@ -95,7 +94,7 @@ func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, 
 	defer d.trace.Phase(nsName, PhaseFinalization)()
 	_, err = d.retryOnConflictError(ctx, namespace, d.finalizeNamespace)
 	d.trace.Finalized(nsName, err)
-	return shared.IgnoreNotFound(shared.WhileDoing("finalizing", err))
+	return WhileDoing("finalizing", err)
 }
 
 // updateNamespaceFunc writes a namespace and returns the server's answer. It leaves its argument.
@@ -166,7 +165,6 @@ func (d *namespacedResourcesDeleter) finalizeNamespace(
 // remains into the conditions. It returns the namespace with them, the longest estimate, and Err.
 //   - Trace.TypeDeleted and ConditionUpdater.ProcessContent get the result of each type. After a
 //     failure the other types follow; nothing follows pods that failed or remain (KEP-5080).
-//   - Trace.Deleted gets how many objects the pass has deleted.
 //   - If ctx has ended, the errors say nothing about the namespace: it returns the cause alone. If
 //     the namespace has ended (HasEnded), it returns that error, and touches no other type.
 //   - Only the first party writes conditions (PhaseReport): on the latest state, if Update changed
@@ -188,7 +186,6 @@ func (d *namespacedResourcesDeleter) deleteAllContent(
 			break // While a pod runs, the things that it may rely on stay.
 		}
 	}
-	d.trace.Deleted(namespace.Name, conditionUpdater.Deleted())
 	if err := context.Cause(ctx); err != nil {
 		return nil, 0, err
 	}
@@ -246,16 +243,14 @@ func (d *namespacedResourcesDeleter) deleteAllContentForGroupVersionResource(
 	if err != nil {
 		return Remains{}, err
 	}
-	found, deleteCollectionSupported, err := d.deleteCollection(ctx, resource, namespace)
-	deleted := shared.CountUnmarked(found)
+	_, deleteCollectionSupported, err := d.deleteCollection(ctx, resource, namespace)
 	if err == nil && !deleteCollectionSupported {
-		deleted, err = d.deleteEachItem(ctx, resource, namespace)
+		err = d.deleteEachItem(ctx, resource, namespace)
 	}
 	if err != nil {
-		return Remains{Deleted: deleted}, err
+		return Remains{}, err
 	}
 	remains, err := d.listCollection(ctx, resource, namespace, estimate)
-	remains.Deleted = deleted
 	if err != nil {
 		return remains, err
 	}
@@ -278,20 +273,20 @@ func (d *namespacedResourcesDeleter) deleteCollection(
 	switch {
 	case err == nil, errors.Is(err, ErrUnread) && resource.CanList: // a LIST follows
 		return found, true, nil
-	case shared.NotServed(err) && resource.CanList:
+	case NotServed(err) && resource.CanList:
 		return nil, false, nil // the LIST before deleting one by one fails if the type has gone altogether
 	}
 	return nil, false, &ResourceError{Doing: "deleting the collection", Resource: resource.GVR, Err: err}
 }
 
-// deleteEachItem deletes the objects of the type one by one, page by page, and returns how many.
-// Those that are already gone are fine. The server compares each object's UID, and a namespace that
-// is still there after a page was listed had these objects.
+// deleteEachItem deletes the objects of the type one by one, page by page. Those that are already
+// gone are fine. The server compares each object's UID, and a namespace that is still there after a
+// page was listed had these objects.
 func (d *namespacedResourcesDeleter) deleteEachItem(
 	ctx context.Context, resource DeletableResource, namespace *api.Namespace,
-) (deleted int, err error) {
+) error {
 	if !resource.CanList {
-		return 0, nil
+		return nil
 	}
 	deletePage := func(page []*api.PartialObjectMetadata) error {
 		if len(page) == 0 {
@@ -302,15 +297,14 @@ func (d *namespacedResourcesDeleter) deleteEachItem(
 		}
 		for _, item := range page {
 			err := d.metadataClient.Delete(ctx, resource.GVR, namespace.Name, item)
-			if err != nil && !shared.NotServed(err) {
+			if err != nil && !NotServed(err) {
 				return &ResourceError{Doing: "deleting " + item.Name, Resource: resource.GVR, Err: err}
 			}
 		}
-		deleted += shared.CountUnmarked(page)
 		return nil
 	}
-	err = d.metadataClient.Pages(ctx, resource.GVR, namespace.Name, deletePage)
-	return deleted, WhileListing(resource.GVR, err)
+	err := d.metadataClient.Pages(ctx, resource.GVR, namespace.Name, deletePage)
+	return WhileListing(resource.GVR, err)
 }
 
 // listCollection counts what is left of the type: by a LIST (ListRemains), or by the answer to
@@ -336,5 +330,5 @@ func (d *namespacedResourcesDeleter) estimateGracefulTermination(
 	if err != nil {
 		return 0, &ResourceError{Doing: "listing", Resource: resource.GVR, Err: err}
 	}
-	return shared.EstimateGracefulTerminationForPods(pods, namespace.DeletionTimestamp.Time), nil
+	return EstimateGracefulTerminationForPods(pods, namespace.DeletionTimestamp.Time), nil
 }

@@ -12,14 +12,11 @@ import (
 // deletion is what the controller remembers of a namespace that it has seen terminating, until it
 // is gone.
 type deletion struct {
-	began   time.Time // see DeletionBegan
-	seen    time.Time // for the first time
-	settled time.Time // the grace period is over
-	idle    time.Time // the end of the last pass; zero before the first has begun
-	next    time.Time // the look that the last pass planned; zero if it planned none
-
-	gone    context.Context // ends when the namespace has gone; passes delete content until then
-	setGone context.CancelFunc
+	ObservedDeletion           // for passes
+	began            time.Time // see DeletionBegan
+	seen             time.Time // for the first time
+	idle             time.Time // the end of the last pass; zero before the first has begun
+	setGone          context.CancelFunc
 }
 
 // timestampError is how much later than its timestamp a deletion may be seen although it is seen at
@@ -77,7 +74,8 @@ func (c *Controller) observe(namespace *api.Namespace) (working bool) {
 	defer c.mu.Unlock()
 	if c.deletions[namespace.UID] == nil {
 		now := time.Now()
-		d := &deletion{began: DeletionBegan(namespace, now), seen: now, settled: now.Add(c.gracePeriod)}
+		d := &deletion{began: DeletionBegan(namespace, now), seen: now}
+		d.UID, d.Settled = namespace.UID, now.Add(c.gracePeriod)
 		d.gone, d.setGone = context.WithCancel(context.Background())
 		c.deletions[namespace.UID] = d
 	}
@@ -89,7 +87,7 @@ func (c *Controller) unsettled(namespace *api.Namespace) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if d := c.deletions[namespace.UID]; d != nil {
-		return max(time.Until(d.settled), 0)
+		return max(time.Until(d.Settled), 0)
 	}
 	return c.gracePeriod
 }
@@ -117,35 +115,19 @@ func (c *Controller) forget(namespace *api.Namespace) {
 func (c *Controller) beginPass(namespace *api.Namespace) (seen ObservedDeletion, known bool) {
 	c.mu.Lock()
 	d := c.deletions[namespace.UID]
+	c.mu.Unlock()
 	if d == nil {
-		c.mu.Unlock()
 		return ObservedDeletion{}, false
 	}
-	phase, since := PhaseWaiting, d.idle
-	if since.IsZero() {
-		phase, since = PhaseGrace, d.seen
+	if d.idle.IsZero() { // only the one worker of the namespace uses it
+		c.trace.PhaseDone(namespace.Name, PhaseGrace, time.Since(d.seen))
+	} else {
+		c.trace.PhaseDone(namespace.Name, PhaseWaiting, time.Since(d.idle))
 	}
-	seen = ObservedDeletion{UID: namespace.UID, Settled: d.settled, gone: d.gone}
-	c.mu.Unlock()
-	if c.trace.PhaseDone != nil {
-		c.trace.PhaseDone(namespace.Name, phase, time.Since(since))
-	}
-	return seen, true
+	return d.ObservedDeletion, true
 }
 
-// Phase begins a phase and returns the function that ends it.
-func (t *Trace) Phase(namespace string, phase Phase) (end func()) {
-	if t != nil && t.PhaseStarted != nil {
-		t.PhaseStarted(namespace, phase)
-	}
-	if t == nil || t.PhaseDone == nil {
-		return func() {}
-	}
-	began := time.Now()
-	return func() { t.PhaseDone(namespace, phase, time.Since(began)) }
-}
-
-// endPass remembers when the pass ended and which look it plans.
+// endPass remembers when the pass ended, and adds what is known of the deletion to its error.
 func (c *Controller) endPass(namespace *api.Namespace, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,22 +135,10 @@ func (c *Controller) endPass(namespace *api.Namespace, err error) {
 	if d == nil {
 		return
 	}
-	d.idle, d.next = time.Now(), time.Time{}
+	d.idle = time.Now()
 	if remaining, ok := errors.AsType[*ResourcesRemainingError](err); ok {
 		remaining.Elapsed = d.idle.Sub(d.began)
-		d.next = d.idle.Add(remaining.RequeueAfter())
 	}
-}
-
-// untilNext returns the time until the planned look at a terminating namespace; 0 if none is
-// planned.
-func (c *Controller) untilNext(namespace *api.Namespace) time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if d := c.deletions[namespace.UID]; d != nil {
-		return max(time.Until(d.next), 0)
-	}
-	return 0
 }
 
 // Deleting returns how many namespaces are known to be terminating. It may be called from any

@@ -5,39 +5,13 @@ import (
 	"slices"
 	"sync"
 
-	"orrery/nsctl/internal/shared"
 	"orrery/restclient/api"
 )
 
-// Found is what a dry run finds of one type in one namespace. Each object is counted once.
+// Found is how many objects a dry run finds of one type in one namespace.
 type Found struct {
-	ToDelete   int // the next pass would delete it
-	BehindPods int // a pass would delete it once the namespace has no pods
-	Held       int // it already terminates, and a finalizer holds it
-	Ending     int // it already terminates, and ends by itself, as a pod does in its grace period
-	Names      []string
-}
-
-// Total returns the number of objects.
-func (f Found) Total() int { return len(f.Names) }
-
-// foundIn counts objects. behindPods reports whether the namespace has pods and they are others.
-func foundIn(items []*api.PartialObjectMetadata, behindPods bool) Found {
-	var found Found
-	for _, item := range items {
-		found.Names = append(found.Names, item.Name)
-		switch {
-		case item.DeletionTimestamp != nil && len(item.Finalizers) > 0:
-			found.Held++
-		case item.DeletionTimestamp != nil:
-			found.Ending++
-		case behindPods:
-			found.BehindPods++
-		default:
-			found.ToDelete++
-		}
-	}
-	return found
+	ToDelete    int // the next pass would delete them, or a later one, when the namespace has no pods
+	Terminating int // they terminate already: a finalizer holds them, or they end by themselves
 }
 
 // dryRun is the deleter of a dry run, with any set of gears.
@@ -51,7 +25,7 @@ func NewDryRun(config DeleterConfig) Deleter { return dryRun{config.WithDefaults
 func (d dryRun) Delete(ctx context.Context, nsName string, seen ObservedDeletion) error {
 	namespace, err := d.config.Namespaces.Get(ctx, nsName, api.GetOptions{})
 	if err != nil {
-		return shared.IgnoreNotFound(shared.WhileDoing("reading the namespace", err))
+		return WhileDoing("reading the namespace", err)
 	}
 	if namespace.DeletionTimestamp == nil || seen.IsOfAnother(namespace) {
 		return nil
@@ -60,21 +34,28 @@ func (d dryRun) Delete(ctx context.Context, nsName string, seen ObservedDeletion
 		d.config.Trace.NoToken(nsName, namespace.Spec.Finalizers)
 		return nil
 	}
-	var mu sync.Mutex // guards content
-	content := map[api.GroupVersionResource][]*api.PartialObjectMetadata{}
+	var mu sync.Mutex // guards found
+	found := map[api.GroupVersionResource]Found{}
 	looked := Look(ctx, d.config.Discovery, namespace.DeletionTimestamp.Time,
 		func(ctx context.Context, resource DeletableResource) error {
-			items, err := d.config.Content.List(ctx, resource.GVR, nsName)
-			mu.Lock()
-			defer mu.Unlock()
-			content[resource.GVR] = items
-			return err
+			return d.config.Content.Pages(ctx, resource.GVR, nsName, func(page []*api.PartialObjectMetadata) error {
+				mu.Lock()
+				defer mu.Unlock()
+				all := found[resource.GVR]
+				for _, item := range page {
+					if item.DeletionTimestamp != nil {
+						all.Terminating++
+					} else {
+						all.ToDelete++
+					}
+				}
+				found[resource.GVR] = all
+				return nil
+			})
 		})
 	d.config.Trace.Discovered(nsName, len(looked.Resources), looked.DiscoveryErr)
-	podsRemain := len(content[api.PodsResource]) > 0
 	for i, resource := range looked.Resources {
-		found := foundIn(content[resource.GVR], podsRemain && !resource.IsPods())
-		d.config.Trace.WouldDelete(nsName, resource.GVR, found, looked.Errs[i])
+		d.config.Trace.WouldDelete(nsName, resource.GVR, found[resource.GVR], looked.Errs[i])
 	}
 	return looked.Err()
 }

@@ -117,12 +117,9 @@ func (e *EndlessListError) Error() string {
 // namespaces has some, so nothing may be concluded from the answer.
 var ErrNothingDiscovered = errors.New("the API server lists no resource types")
 
-// maxPart and maxMessage bound a part of a condition's message and the whole, in bytes. A server
-// owns the texts of its answers, and a status that is too large could not be written at all.
-const (
-	maxPart    = 1 << 10
-	maxMessage = 32 << 10
-)
+// maxMessage bounds a condition's message, in bytes. A server owns the texts of its answers, and a
+// status that is too large could not be written at all.
+const maxMessage = 32 << 10
 
 // cutText returns a text of at most limit bytes: all of text, or its beginning and a mark that
 // something is missing.
@@ -142,12 +139,12 @@ func cutText(text string, limit int) string {
 // any, as in upstream, without the context that a log line needs.
 func conditionText(err error) string {
 	if status, ok := errors.AsType[*api.StatusError](err); ok {
-		return cutText(status.Error(), maxPart)
+		return status.Error()
 	}
 	if resource, ok := errors.AsType[*ResourceError](err); ok {
-		return cutText(resource.Err.Error(), maxPart)
+		return resource.Err.Error()
 	}
-	return cutText(err.Error(), maxPart)
+	return err.Error()
 }
 
 // discoveryMessage returns the message of the discovery condition. It counts and names the groups
@@ -157,9 +154,5 @@ func discoveryMessage(err error) string {
 	if !ok {
 		return err.Error()
 	}
-	short := &discovery.ErrGroupDiscoveryFailed{Groups: make(map[api.GroupVersion]error, len(groups.Groups))}
-	for gv, err := range groups.Groups {
-		short.Groups[gv] = errors.New(cutText(err.Error(), maxPart))
-	}
-	return fmt.Sprintf("Discovery failed for some groups, %d failing: %v", len(short.Groups), short)
+	return fmt.Sprintf("Discovery failed for some groups, %d failing: %v", len(groups.Groups), groups)
 }

@@ -34,7 +34,7 @@ import (
 //     long as it has any token, also when its owner may let it go at any moment.
 //   - A pass ends with its namespace. No precondition of a collection's DELETE protects a namespace
 //     that was re-created under the name, so a GET comes right before each. Upstream deletes on.
-//   - Parts of a condition's message are cut: a status that is too large could not be written.
+//   - A long condition's message is cut: a status that is too large could not be written.
 //   - An error while deleting pods ends the pass. Upstream goes on, and deletes the network
 //     policies of pods that still run.
 //   - A condition that is false because not everything was examined says so in its message
@@ -81,7 +81,7 @@ type DeleterConfig struct {
 const defaultTypeConcurrency = 32
 
 // WithDefaults returns the configuration with every field set, and a trace whose hooks may be
-// called without a check, except PhaseDone and PassStuck.
+// called without a check, except PassStuck.
 func (c DeleterConfig) WithDefaults() DeleterConfig {
 	c.FinalizerToken = cmp.Or(c.FinalizerToken, api.FinalizerKubernetes)
 	if c.Concurrency <= 0 {
@@ -122,8 +122,6 @@ type ContentClient interface {
 		ctx context.Context, gvr api.GroupVersionResource, namespace string,
 		each func(page []*api.PartialObjectMetadata) error,
 	) error
-	// List returns the whole collection.
-	List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error)
 	// Holders returns the names of the namespaces that hold something of the type, by one
 	// consistent read of bounded size. complete reports whether the read covered the whole list.
 	// Only the fast form asks.

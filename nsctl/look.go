@@ -3,6 +3,7 @@ package nsctl
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orrery/wait"
@@ -15,15 +16,14 @@ const lookConcurrency = 8
 // could not be read.
 type Looked struct {
 	Resources    []DeletableResource // the types that the deleter would empty, in its order: pods first
-	Errs         []error             // for each of Resources: nil if it was read, lacks the verb list, or has gone
+	Errs         []error             // for each of Resources: nil if it was read, or lacks the verb list
 	DiscoveryErr error               // not nil if types may be missing from Resources
 	ParseErr     error               // names group versions that cannot be parsed, whose types are missing
 }
 
 // Look reads what a terminating namespace holds, as the deleter sees it, and writes nothing. It
 // asks discovery for the types as they were at deletedAt or later, and calls read for each that can
-// be listed: at most eight at a time, from several goroutines, the types in their order. A type
-// that read finds missing and discovery no longer lists counts as read.
+// be listed: at most eight at a time, from several goroutines, the types in their order.
 //
 // Look returns when every call of read has returned.
 func Look(
@@ -38,16 +38,10 @@ func Look(
 		if !resources[i].CanList {
 			return
 		}
-		defer func() {
-			if value := recover(); value != nil {
-				looked.Errs[i] = wait.NewPanic(value)
-			}
-		}()
 		if err := read(ctx, resources[i]); err != nil {
 			looked.Errs[i] = &ResourceError{Doing: "listing", Resource: resources[i].GVR, Err: err}
 		}
 	})
-	ForgiveVanished(ctx, discovery, deletedAt, resources, looked.Errs)
 	return looked
 }
 
@@ -57,28 +51,26 @@ func (l Looked) Err() error {
 }
 
 // Parallelize calls do for 0 to n-1, at most limit at a time and one at least, and returns when all
-// calls have. If a call panics, Parallelize waits for the others and then panics with a *wait.Panic
-// on the caller's goroutine: an unrecovered panic on another one would end the process.
+// calls have. If one panics, Parallelize waits for the others and then panics with a *wait.Panic on
+// the caller's goroutine: an unrecovered panic on another one would end the process.
 func Parallelize(n, limit int, do func(i int)) {
 	slots := make(chan struct{}, max(limit, 1))
-	panics := make([]*wait.Panic, n)
+	var panicked atomic.Pointer[wait.Panic]
 	var running sync.WaitGroup
 	for i := range n {
 		slots <- struct{}{}
 		running.Go(func() {
-			defer func() { <-slots }()
 			defer func() {
 				if value := recover(); value != nil {
-					panics[i] = wait.NewPanic(value)
+					panicked.Store(wait.NewPanic(value))
 				}
+				<-slots
 			}()
 			do(i)
 		})
 	}
 	running.Wait()
-	for _, err := range panics {
-		if err != nil {
-			panic(err)
-		}
+	if err := panicked.Load(); err != nil {
+		panic(err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"orrery/nsctl/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -49,25 +48,17 @@ func DeletableResources(lists []*api.APIResourceList) ([]DeletableResource, erro
 			})
 		}
 	}
-	resources = withoutSecondEvents(resources)
+	if seen[api.GroupVersionResource{Version: "v1", Resource: "events"}] {
+		resources = slices.DeleteFunc(resources, func(r DeletableResource) bool {
+			return r.GVR.Group == "events.k8s.io" && r.GVR.Resource == "events"
+		})
+	}
 	rank := map[bool]int{true: -1} // pods first
 	slices.SortFunc(resources, func(a, b DeletableResource) int {
 		return cmp.Or(rank[a.IsPods()]-rank[b.IsPods()], cmp.Compare(a.GVR.Group, b.GVR.Group),
 			cmp.Compare(a.GVR.Resource, b.GVR.Resource))
 	})
 	return resources, errors.Join(problems...)
-}
-
-const eventsGroup = "events.k8s.io"
-
-func withoutSecondEvents(resources []DeletableResource) []DeletableResource {
-	isCoreEvents := func(r DeletableResource) bool { return r.GVR.Group == "" && r.GVR.Resource == "events" }
-	if !slices.ContainsFunc(resources, isCoreEvents) {
-		return resources
-	}
-	return slices.DeleteFunc(resources, func(r DeletableResource) bool {
-		return r.GVR.Group == eventsGroup && r.GVR.Resource == "events"
-	})
 }
 
 // IsPods reports whether the resource is pods.
@@ -81,32 +72,6 @@ func (r DeletableResource) Phase() Phase {
 	return PhaseContent
 }
 
-// ForgiveVanished clears the errors of types that were not found because they do not exist any
-// more, and their objects with them: a definition was deleted while the pass was under way. A 404
-// alone does not prove that (a server that has not learnt of a type yet answers the same), so
-// discovery is repeated. A type that it still lists, in whatever version, may have content, and
-// so may all types if the answer is incomplete. Upstream takes each 404 for an empty type.
-func ForgiveVanished(ctx context.Context, discovery Discovery, notOlderThan time.Time, resources []DeletableResource,
-	errs []error) {
-	if !slices.ContainsFunc(errs, shared.NotServed) {
-		return
-	}
-	discovery.Invalidate()
-	lists, err := discovery.PreferredNamespacedResources(ctx, notOlderThan)
-	now, parseErr := DeletableResources(lists)
-	if err != nil || parseErr != nil || len(now) == 0 {
-		return
-	}
-	for i, resource := range resources {
-		listed := slices.ContainsFunc(now, func(r DeletableResource) bool {
-			return r.GVR.Group == resource.GVR.Group && r.GVR.Resource == resource.GVR.Resource
-		})
-		if shared.NotServed(errs[i]) && !listed {
-			errs[i] = nil
-		}
-	}
-}
-
 // finalizerEstimateSeconds is how long an object's finalizers are given before the next look, for
 // lack of anything better to go by.
 const finalizerEstimateSeconds = 15
@@ -117,67 +82,75 @@ type Remains struct {
 	Finalizers map[string]int // how many items have each
 	// Estimate is the number of seconds that the items are expected to need; 0 if nothing is left.
 	Estimate int64
-	// Deleted is how many objects this deletion has marked or removed, as far as the server said so.
-	// Objects that were marked before do not count.
-	Deleted int
 }
 
 // maxFinalizers is how many finalizers a [Remains] tells apart. Ordinary objects have a few.
 const maxFinalizers = 1000
 
-// add counts the items of a page.
-func (r *Remains) add(items int, finalizersOf func(i int) []string) {
-	r.Items += items
-	for i := range items {
-		for _, finalizer := range finalizersOf(i) {
-			if r.Finalizers == nil {
-				r.Finalizers = map[string]int{}
+// count counts the items of a page.
+func count[T interface{ GetFinalizers() []string }](left *Remains, items []T) {
+	left.Items += len(items)
+	for _, item := range items {
+		for _, finalizer := range item.GetFinalizers() {
+			if left.Finalizers == nil {
+				left.Finalizers = map[string]int{}
 			}
-			finalizer = cutText(finalizer, maxPart)
-			if r.Finalizers[finalizer] > 0 || len(r.Finalizers) < maxFinalizers {
-				r.Finalizers[finalizer]++
+			if left.Finalizers[finalizer] > 0 || len(left.Finalizers) < maxFinalizers {
+				left.Finalizers[finalizer]++
 			}
 		}
 	}
 }
 
 // expect sets the estimate. Without one, items with finalizers get 15 seconds.
-func (r *Remains) expect(estimate int64) {
-	if r.Items == 0 {
-		return
-	}
-	r.Estimate = estimate
-	if estimate == 0 && len(r.Finalizers) > 0 {
+func (r Remains) expect(estimate int64) Remains {
+	switch {
+	case r.Items == 0:
+	case estimate == 0 && len(r.Finalizers) > 0:
 		r.Estimate = finalizerEstimateSeconds
+	default:
+		r.Estimate = estimate
 	}
+	return r
 }
 
 // CountRemains counts items and their finalizers. Without an estimate, items with finalizers get 15
 // seconds.
 func CountRemains[T interface{ GetFinalizers() []string }](items []T, estimate int64) Remains {
 	var left Remains
-	left.add(len(items), func(i int) []string { return items[i].GetFinalizers() })
-	left.expect(estimate)
-	return left
+	count(&left, items)
+	return left.expect(estimate)
 }
 
 // ListRemains is CountRemains for what a list of the type shows, page by page.
 func ListRemains(
 	ctx context.Context, content ContentClient, gvr api.GroupVersionResource, namespace string, estimate int64,
-) (Remains, error) {
-	var left Remains
-	err := onceMoreIfExpired(func() error {
-		left = Remains{}
-		return content.Pages(ctx, gvr, namespace, func(page []*api.PartialObjectMetadata) error {
-			left.add(len(page), func(i int) []string { return page[i].Finalizers })
-			return nil
-		})
+) (left Remains, err error) {
+	err = content.Pages(ctx, gvr, namespace, func(page []*api.PartialObjectMetadata) error {
+		count(&left, page)
+		return nil
 	})
 	if err != nil {
 		return Remains{}, WhileListing(gvr, err)
 	}
-	left.expect(estimate)
-	return left, nil
+	return left.expect(estimate), nil
+}
+
+// EstimateGracefulTerminationForPods returns the longest grace period, in seconds, of the pods that
+// still run in a namespace that was deleted then. It is 0 once that much time has passed: the pods
+// are late then, and the period says nothing any more.
+func EstimateGracefulTerminationForPods(pods []*api.Pod, deletedAt time.Time) int64 {
+	var estimate int64
+	for _, pod := range pods {
+		ended := pod.Status.Phase == api.PodSucceeded || pod.Status.Phase == api.PodFailed
+		if grace := pod.Spec.TerminationGracePeriodSeconds; !ended && grace != nil {
+			estimate = max(estimate, *grace)
+		}
+	}
+	if time.Since(deletedAt) >= time.Duration(estimate)*time.Second {
+		return 0
+	}
+	return estimate
 }
 
 // Check returns an error if something is left and neither an estimate nor a finalizer explains it.

@@ -18,8 +18,7 @@ var pattern = regexp.MustCompile(`^[a-z0-9*?]([a-z0-9*?-]*[a-z0-9*?])?$`)
 
 // ParseSelection reads patterns such as "team-*", and "-team-x" to exclude. "*" stands for any
 // characters, "?" for one. A namespace is selected if a pattern includes its name and none excludes
-// it; without patterns that include, every name is included. A pattern that another one undoes is
-// an error.
+// it; without patterns that include, every name is included.
 func ParseSelection(patterns []string) (Selection, error) {
 	var s Selection
 	for _, given := range patterns {
@@ -34,25 +33,19 @@ func ParseSelection(patterns []string) (Selection, error) {
 			s.include = append(s.include, bare)
 		}
 	}
-	includes := s.include
-	if len(includes) == 0 {
-		includes = []string{"*"}
-	}
-	for _, excluded := range s.exclude {
-		for _, included := range includes {
-			const longest = 63 // characters of a name
-			if matches(excluded, strings.ReplaceAll(included, "*", "")) &&
-				matches(excluded, strings.ReplaceAll(included, "*", strings.Repeat("\x00", longest))) {
-				return Selection{}, fmt.Errorf(`"-%s" excludes all that %q includes`, excluded, included)
-			}
-		}
-	}
 	return s, nil
 }
 
 func matches(pattern, name string) bool {
 	matched, err := path.Match(pattern, name)
 	return matched && err == nil
+}
+
+// Selects reports whether the controller works on a namespace of that name.
+func (s Selection) Selects(name string) bool {
+	matching := func(pattern string) bool { return matches(pattern, name) }
+	return (len(s.include) == 0 || slices.ContainsFunc(s.include, matching)) &&
+		!slices.ContainsFunc(s.exclude, matching)
 }
 
 // All reports whether every namespace is selected.
@@ -69,10 +62,6 @@ func (s Selection) String() string {
 	}
 	return strings.Join(patterns, ",")
 }
-
-// InDeletion returns the selected namespaces that are terminating, as the informer's store has
-// them. They must not be changed. It may be called from any goroutine, by a standby too.
-func (c *Controller) InDeletion() []*api.Namespace { return c.lister.ListFunc(c.concerns) }
 
 // PassedOver returns how many namespaces are terminating and not selected. It may be called from
 // any goroutine.

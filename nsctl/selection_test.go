@@ -56,17 +56,6 @@ func TestPatternsThatMatchNothingAreRefused(t *testing.T) {
 		_, err := nsctl.ParseSelection([]string{"fine", pattern})
 		assert.ErrorContains(t, err, "matches no namespace", pattern)
 	}
-	for patterns, undone := range map[string]string{
-		"a*,-a*": "a*", "a,b,-b": "b", "team-*,-*": "team-*", "-*": "*", "a-b*,-a*": "a-b*", "a?,-a*": "a?",
-		"a*,-a?*": "", "a*,-a-*": "", "a?,-ab": "", "a*,-a?": "", "-a*": "",
-	} {
-		_, err := nsctl.ParseSelection(strings.Split(patterns, ","))
-		if undone == "" {
-			assert.NoError(t, err, patterns)
-			continue
-		}
-		assert.ErrorContains(t, err, "excludes all that \""+undone+"\" includes", patterns)
-	}
 	selection, err := nsctl.ParseSelection([]string{"-team-x", "team-*", "?"})
 	require.NoError(t, err)
 	assert.Equal(t, "team-*,?,-team-x", selection.String())
@@ -98,7 +87,7 @@ func TestNamespacesThatAreNotSelectedAreLeftAlone(t *testing.T) {
 			}
 		})
 		time.Sleep(time.Second)
-		assert.Len(t, r.InDeletion(), 1)
+		assert.Equal(t, 1, r.Deleting())
 		c.Terminate("late")
 		time.Sleep(5 * time.Minute)
 		assert.Nil(t, c.Namespace("team-a"))
@@ -111,7 +100,6 @@ func TestNamespacesThatAreNotSelectedAreLeftAlone(t *testing.T) {
 		assert.Equal(t, 3, snapshot.PassedOver)
 		assert.Equal(t, "team-*,-team-x", snapshot.Selection.String())
 		assert.Empty(t, snapshot.Queue.Delayed)
-		assert.Empty(t, r.InDeletion())
 		r.Stop()
 		for _, name := range said.all() {
 			assert.Equal(t, "team-a", name)
@@ -166,11 +154,8 @@ func TestLook(t *testing.T) {
 				mu.Lock()
 				running--
 				mu.Unlock()
-				switch resource.GVR.Resource {
-				case "typec":
+				if resource.GVR.Resource == "typec" {
 					return errors.New("refused")
-				case "typed":
-					panic("a decoder broke")
 				}
 				return nil
 			})
@@ -181,8 +166,7 @@ func TestLook(t *testing.T) {
 		assert.NotContains(t, read, "unlistable")
 		require.Len(t, looked.Errs, 21)
 		assert.ErrorContains(t, looked.Errs[2], "listing of typec.example.com: refused")
-		assert.ErrorContains(t, looked.Errs[3], "a decoder broke")
-		assert.ErrorContains(t, looked.Err(), "2 errors")
+		assert.EqualError(t, looked.Err(), "listing of typec.example.com: refused")
 	})
 }
 
@@ -197,96 +181,76 @@ func TestLookWithoutTypes(t *testing.T) {
 	assert.Len(t, looked.Resources, 2)
 }
 
-// kubectl apply writes an object into its own annotation, so the heads of a page may be large. A
-// page that is larger than the client accepts is requested again in smaller parts.
-func TestPagesThatAreTooLargeBecomeSmaller(t *testing.T) {
-	for name, c := range map[string]struct {
-		maxBytes int
-		limits   []string
-	}{
-		"some objects fit": {2 << 20, []string{"500", "50", "5", "5"}},
-		"one object fits":  {150 << 10, []string{"500", "50", "5", "1", "1"}},
-	} {
-		t.Run(name, func(t *testing.T) { readLargePages(t, c.maxBytes, c.limits) })
-	}
-}
-
-func readLargePages(t *testing.T, maxBytes int, first []string) {
-	const objects = 60
-	var limits []string
+// contentOf returns the content client of a server that gives these answers.
+func contentOf(t *testing.T, maxBytes int, answer func(r *http.Request) any) nsctl.ContentClient {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		query := r.URL.Query()
-		limits = append(limits, query.Get("limit"))
-		limit, _ := strconv.Atoi(query.Get("limit"))
-		from, _ := strconv.Atoi(query.Get("continue"))
-		var list api.List[*api.PartialObjectMetadata]
-		list.APIVersion, list.Kind, list.ResourceVersion = "meta.k8s.io/v1", "PartialObjectMetadataList", "1"
-		for i := from; i < min(objects, from+limit); i++ {
-			item := &api.PartialObjectMetadata{}
-			item.Name, item.Annotations = strconv.Itoa(i), map[string]string{"applied": strings.Repeat("x", 100<<10)}
-			list.Items = append(list.Items, item)
-		}
-		if from+limit < objects {
-			list.Continue = strconv.Itoa(from + limit)
-		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(list) // the client may have read enough
-	}))
-	defer server.Close()
-	client, err := restclient.New(restclient.Config{Host: server.URL, MaxListBytes: maxBytes})
-	require.NoError(t, err)
-	var names []string
-	err = nsctl.NewContentClient(client).Pages(t.Context(),
-		api.GroupVersionResource{Version: "v1", Resource: "configmaps"}, "ns",
-		func(page []*api.PartialObjectMetadata) error {
-			for _, item := range page {
-				names = append(names, item.Name)
-			}
-			return nil
-		})
-	require.NoError(t, err, "a namespace with large annotations must not stay for ever")
-	assert.Len(t, names, objects, "each object is read once")
-	assert.Equal(t, first, limits[:len(first)], "after a page that is too large smaller ones are requested")
-}
-
-// An answer that is cut into pages shows only a part of what there is.
-func TestOnlyAWholeAnswerIsComplete(t *testing.T) {
-	pods := api.GroupVersionResource{Version: "v1", Resource: "pods"}
-	for next, whole := range map[string]bool{"": true, "more": false} {
-		var list api.List[*api.PartialObjectMetadata]
-		list.APIVersion, list.Kind = "meta.k8s.io/v1", "PartialObjectMetadataList"
-		list.ResourceVersion, list.Continue = "1", next
-		item := &api.PartialObjectMetadata{}
-		item.Name, item.Namespace = "a", "ns"
-		list.Items = append(list.Items, item)
-		content := contentOf(t, 0, func(w http.ResponseWriter) { assert.NoError(t, json.NewEncoder(w).Encode(list)) })
-		found, listed, err := content.DeleteCollection(t.Context(), pods, "ns")
-		require.NoError(t, err)
-		assert.Len(t, found, 1)
-		assert.Equal(t, whole, listed, "the answer to a deletion, continued with %q", next)
-		namespaces, complete, err := content.Holders(t.Context(), pods)
-		require.NoError(t, err)
-		assert.Equal(t, map[string]bool{"ns": true}, namespaces)
-		assert.Equal(t, whole, complete, "a list of all namespaces, continued with %q", next)
-	}
-}
-
-func TestAnObjectThatIsTooLargeAlone(t *testing.T) {
-	large := []byte(`{"kind":"` + strings.Repeat("x", 200<<10))
-	content := contentOf(t, 100<<10, func(w http.ResponseWriter) { _, _ = w.Write(large) })
-	_, err := content.List(t.Context(), api.PodsResource, "ns")
-	var tooLarge *restclient.TooLargeError
-	assert.ErrorAs(t, err, &tooLarge, "a page of one object cannot become smaller")
-}
-
-// contentOf returns the content client of a server that gives one answer.
-func contentOf(t *testing.T, maxBytes int, answer func(http.ResponseWriter)) nsctl.ContentClient {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		answer(w)
+		_ = json.NewEncoder(w).Encode(answer(r)) // the client may have read enough
 	}))
 	t.Cleanup(server.Close)
 	client, err := restclient.New(restclient.Config{Host: server.URL, MaxListBytes: maxBytes})
 	require.NoError(t, err)
 	return nsctl.NewContentClient(client)
+}
+
+// headsOf returns a list of objects with such an annotation.
+func headsOf(next, annotation string, names ...string) (list api.List[*api.PartialObjectMetadata]) {
+	list.APIVersion, list.Kind, list.ResourceVersion = "meta.k8s.io/v1", "PartialObjectMetadataList", "1"
+	list.Continue = next
+	for _, name := range names {
+		item := &api.PartialObjectMetadata{}
+		item.Name, item.Namespace, item.Annotations = name, "ns", map[string]string{"applied": annotation}
+		list.Items = append(list.Items, item)
+	}
+	return list
+}
+
+// kubectl apply writes an object into its own annotation, so the heads of a page may be large. A
+// page that is larger than the client accepts is requested again in smaller parts.
+func TestPagesThatAreTooLargeBecomeSmaller(t *testing.T) {
+	for maxBytes, first := range map[int][]string{ // some objects fit, one fits
+		2 << 20:   {"500", "50", "5", "5"},
+		150 << 10: {"500", "50", "5", "1", "1"},
+	} {
+		var limits []string
+		content := contentOf(t, maxBytes, func(r *http.Request) any {
+			limits = append(limits, r.URL.Query().Get("limit"))
+			limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+			from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+			next, names := "", []string{}
+			for i := from; i < min(60, from+limit); i++ {
+				names = append(names, strconv.Itoa(i))
+			}
+			if from+limit < 60 {
+				next = strconv.Itoa(from + limit)
+			}
+			return headsOf(next, strings.Repeat("x", 100<<10), names...)
+		})
+		seen := map[string]bool{}
+		err := content.Pages(t.Context(), api.PodsResource, "ns", func(page []*api.PartialObjectMetadata) error {
+			for _, item := range page {
+				assert.False(t, seen[item.Name], "each object is read once")
+				seen[item.Name] = true
+			}
+			return nil
+		})
+		require.NoError(t, err, "a namespace with large annotations must not stay for ever")
+		assert.Len(t, seen, 60)
+		assert.Equal(t, first, limits[:len(first)], "after a page that is too large smaller ones are requested")
+	}
+}
+
+// An answer that is cut into pages shows only a part of what there is.
+func TestOnlyAWholeAnswerIsComplete(t *testing.T) {
+	for next, whole := range map[string]bool{"": true, "more": false} {
+		content := contentOf(t, 0, func(*http.Request) any { return headsOf(next, "", "a") })
+		found, listed, err := content.DeleteCollection(t.Context(), api.PodsResource, "ns")
+		require.NoError(t, err)
+		assert.Len(t, found, 1)
+		assert.Equal(t, whole, listed, "the answer to a deletion, continued with %q", next)
+		namespaces, complete, err := content.Holders(t.Context(), api.PodsResource)
+		require.NoError(t, err)
+		assert.Equal(t, map[string]bool{"ns": true}, namespaces)
+		assert.Equal(t, whole, complete, "a list of all namespaces, continued with %q", next)
+	}
 }

@@ -47,7 +47,7 @@ func newStandby(t *testing.T, c *nsctltest.Cluster, adjust func(*nsctl.Config)) 
 	t.Helper()
 	s := &standby{}
 	s.Controller, _ = nsctltest.NewStandby(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
-		config.Workers, config.Trace = 1, &nsctl.Trace{PassStarted: s.begun.add}
+		config.Pool.Workers, config.Trace = 1, &nsctl.Trace{PassStarted: s.begun.add}
 		adjust(config)
 	})
 	return s

@@ -36,9 +36,6 @@ type Trace struct {
 	TypeDeleted func(namespace string, resource api.GroupVersionResource, remaining int, err error)
 	// WouldDelete: in a dry run, what there is of a type, and what a real run would delete of it.
 	WouldDelete func(namespace string, resource api.GroupVersionResource, found Found, err error)
-	// Deleted: the pass has deleted so many objects, as far as the servers said; those that an
-	// earlier pass had marked do not count again. Called once in each pass over content.
-	Deleted func(namespace string, objects int)
 	// NoToken: the pass has done nothing, because the namespace does not have this controller's
 	// token; finalizers are the tokens that it has.
 	NoToken func(namespace string, finalizers []string)
@@ -73,9 +70,16 @@ type Trace struct {
 	Gone func(namespace string, took time.Duration)
 }
 
-// complete returns a trace whose hooks may be called without a check, except PhaseStarted,
-// PhaseDone and PassStuck.
-func (t *Trace) complete() *Trace { return hooks.Complete(t, "PhaseStarted", "PhaseDone", "PassStuck") }
+// complete returns a trace whose hooks may be called without a check, except PassStuck.
+func (t *Trace) complete() *Trace { return hooks.Complete(t, "PassStuck") }
+
+// Phase begins a phase and returns the function that ends it. The trace must be complete, as that
+// of [DeleterConfig.WithDefaults] is.
+func (t *Trace) Phase(namespace string, phase Phase) (end func()) {
+	t.PhaseStarted(namespace, phase)
+	began := time.Now()
+	return func() { t.PhaseDone(namespace, phase, time.Since(began)) }
+}
 
 // passes returns the hooks of the workers.
 func (t *Trace) passes() *controller.PoolTrace {
@@ -106,26 +110,15 @@ type Phase string
 // The phases, in the order in which a deletion goes through them. All but the first come again with
 // each pass.
 const (
-	// PhaseGrace: from the moment in which the deletion was seen until a worker took it up: the
-	// grace period, and the wait for a worker.
-	PhaseGrace Phase = "grace"
-	// PhaseWaiting: between two passes, because content needed time or the pass before had failed.
-	PhaseWaiting Phase = "waiting"
-	// PhaseReading: the namespace is read from the server.
-	PhaseReading Phase = "reading"
-	// PhaseDiscovery: waiting for the resource types.
-	PhaseDiscovery Phase = "discovery"
-	// PhaseEmptinessCheck: waiting to learn which types have no content in any terminating
-	// namespace.
-	PhaseEmptinessCheck Phase = "emptiness_check"
-	// PhasePods: deleting pods and looking at what is left of them. Nothing else goes on meanwhile.
-	PhasePods Phase = "pods"
-	// PhaseContent: deleting everything else.
-	PhaseContent Phase = "content"
-	// PhaseReport: writing conditions and phase of the namespace.
-	PhaseReport Phase = "report"
-	// PhaseFinalization: removing this controller's token.
-	PhaseFinalization Phase = "finalization"
+	PhaseGrace          Phase = "grace"           // until a worker took the namespace up: the grace period, and the wait
+	PhaseWaiting        Phase = "waiting"         // between two passes: content needed time, or the pass before had failed
+	PhaseReading        Phase = "reading"         // the namespace is read from the server
+	PhaseDiscovery      Phase = "discovery"       // waiting for the resource types
+	PhaseEmptinessCheck Phase = "emptiness_check" // waiting for the types without content in any terminating namespace
+	PhasePods           Phase = "pods"            // deleting pods, and looking at what is left of them, alone
+	PhaseContent        Phase = "content"         // deleting everything else
+	PhaseReport         Phase = "report"          // writing conditions and phase of the namespace
+	PhaseFinalization   Phase = "finalization"    // removing this controller's token
 )
 
 // Phases returns all phases in their order.

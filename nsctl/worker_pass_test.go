@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/controller"
 	"orrery/nsctl"
 	"orrery/nsctl/fast"
 	"orrery/nsctl/nsctltest"
@@ -193,55 +192,6 @@ func TestAPassThatPanics(t *testing.T) {
 
 func panicHere(value any) { panic(value) }
 
-// A pass that blocks occupies its worker and nothing else. A client that respects its context
-// frees even that, unless passes have no time limit.
-func TestAPassThatBlocksForAnHour(t *testing.T) {
-	listens := func(ctx context.Context) { _ = wait.Sleep(ctx, time.Hour) }
-	tests := map[string]struct {
-		block func(ctx context.Context)
-		limit time.Duration
-		ends  int // passes of the namespace within the hour
-		stuck []string
-	}{
-		"and does not listen": {func(context.Context) { time.Sleep(time.Hour) }, 0, 0,
-			[]string{"slow 1m0s 0", "slow 2m0s 0", "slow 4m0s 0", "slow 8m0s 0", "slow 16m0s 0", "slow 32m0s 0"}},
-		"until its time is over": {listens, 0, 5,
-			[]string{"slow 1m0s 0", "slow 2m0s 0", "slow 4m0s 0", "slow 8m0s 0", "slow 1m0s 0"}},
-		"without a limit": {listens, -1, 0, []string{"slow 1m0s 0"}},
-	}
-	for name, test := range tests {
-		nsctltest.BubbleRun(t, name, func(t *testing.T, c *nsctltest.Cluster) {
-			c.AddNamespace("slow", true, "kubernetes")
-			f := &flawed{get: func(ctx context.Context, name string) {
-				if name == "slow" {
-					test.block(ctx)
-				}
-			}}
-			r, log := startFlawed(t, c, f, nsctl.NewDeleter, func(config *nsctl.Config) {
-				config.Workers, config.PassTimeout = 2, test.limit
-			})
-			time.Sleep(10 * time.Second)
-			c.AddNamespace("fine", true, "kubernetes")
-			time.Sleep(58 * time.Minute)
-			c.AssertGone(t, "fine")
-			assert.Contains(t, r.Snapshot().Active, "slow")
-			log.record(func() {
-				assert.Len(t, log.ends["slow"], test.ends)
-				for _, err := range log.ends["slow"] {
-					assert.ErrorIs(t, err, controller.ErrPassTimeout)
-					assert.ErrorIs(t, err, context.DeadlineExceeded)
-				}
-				assert.Equal(t, test.stuck, log.stuck[:len(test.stuck)])
-				log.ends["slow"] = nil
-			})
-			f.healed.Store(true)
-			time.Sleep(20 * time.Minute)
-			c.AssertGone(t, "slow")
-			log.record(func() { assert.Equal(t, test.limit < 0, log.ends["slow"][0] == nil, "how the last one ended") })
-		})
-	}
-}
-
 // A namespace that is re-created again and again between two events leaves nothing behind.
 func TestRecreatedNamespacesAreForgotten(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
@@ -268,29 +218,6 @@ func TestWhatRemainsForgetsNoFailures(t *testing.T) {
 		r.Stop()
 		assert.Equal(t, []int{1, 2, 2, 3, 0}, log.failures["ns"],
 			"the failures of a namespace after each pass: two failures, a rest, a failure, a success")
-	})
-}
-
-// A pass that an event brings forward replaces the plan of the one before. If it plans nothing, the
-// next resync brings the next look, and does not wait for the old plan, which may be hours away.
-func TestAnOvertakenPlanIsForgotten(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		c.AddNamespace("ns", true, "kubernetes")
-		c.Update("ns", func(ns *api.Namespace) {
-			hoursAgo := api.NewTime(time.Now().Add(-5 * time.Hour)) // the next look may be as far away
-			ns.DeletionTimestamp = &hoursAgo
-		})
-		passes := &scripted{errs: []error{&nsctl.ResourcesRemainingError{Estimate: 7200}}}
-		r, log := startLogged(t, c, passes.form, func(config *nsctl.Config) { config.ResyncPeriod = 4 * time.Minute })
-		time.Sleep(10 * time.Second)
-		require.Len(t, r.Snapshot().Queue.Delayed, 1)
-		require.Greater(t, r.Snapshot().Queue.Delayed[0].In, 59*time.Minute, "the first look plans one in an hour")
-		c.Update("ns", func(ns *api.Namespace) { ns.Annotations = map[string]string{"look": "now"} })
-		time.Sleep(5 * time.Minute)
-		r.Stop()
-		want := []time.Duration{5 * time.Second, 15 * time.Second, 4*time.Minute + 5*time.Second}
-		assert.Equal(t, want, log.began["ns"],
-			"the resync after four minutes brings a look, after the grace period")
 	})
 }
 
@@ -327,29 +254,4 @@ func (s *scripted) Delete(context.Context, string, nsctl.ObservedDeletion) error
 	err := s.errs[0]
 	s.errs = s.errs[1:]
 	return err
-}
-
-// A resync says when the planned look comes: the plan counts how long the deletion has taken.
-func TestAResyncSaysWhenTheNextLookComes(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		c.AddNamespace("ns", true, "kubernetes")
-		started := time.Now()
-		passes := &scripted{errs: []error{&nsctl.ResourcesRemainingError{Estimate: 60},
-			&nsctl.ResourcesRemainingError{Estimate: 60}}}
-		said := map[time.Duration]time.Duration{}
-		var mu sync.Mutex
-		r, log := startLogged(t, c, passes.form, func(config *nsctl.Config) {
-			config.ResyncPeriod = 4 * time.Second
-			config.Trace.Enqueued = func(_ *api.Namespace, after time.Duration) {
-				mu.Lock()
-				defer mu.Unlock()
-				said[time.Since(started)] = after
-			}
-		})
-		time.Sleep(21 * time.Second)
-		r.Stop()
-		assert.Equal(t, []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second}, log.began["ns"][:3])
-		assert.Equal(t, 8*time.Second, said[12*time.Second],
-			"the resync at twelve seconds says another time than that of the look, which comes at twenty")
-	})
 }

@@ -1,7 +1,6 @@
 package wait
 
 import (
-	"context"
 	"math"
 	"time"
 )
@@ -17,9 +16,7 @@ type Backoff struct {
 	// Jitter adds a random share of up to Jitter*Duration to each returned delay. It does not
 	// accumulate, and it is added on top of Cap. 0 or less means none.
 	Jitter float64
-	// Steps is how many more times Duration may grow; below 1 the sequence is
-	// constant. For [ExponentialBackoff] it is also the number of attempts.
-	Steps int
+	Steps  int // how many more times Duration may grow; below 1 the sequence is constant
 	// Cap is the longest Duration, before jitter. A step that would exceed it
 	// sets Duration to Cap and ends the growth by setting Steps to 0.
 	// 0 means no cap.
@@ -83,45 +80,6 @@ func scale(d time.Duration, factor float64) time.Duration {
 // DelayFunc returns the next delay and advances the sequence. Unless documented otherwise it must
 // not be called concurrently.
 type DelayFunc func() time.Duration
-
-// ExponentialBackoff calls condition until it returns true or an error, at most backoff.Steps
-// times, and waits backoff.Step() between two calls. It returns nil, the condition's error, or
-// [ErrWaitTimeout] when the attempts are used up; it never waits after the last attempt. With Steps
-// below 1 it does not call condition.
-//
-// Reaching Cap ends the sequence, as in Kubernetes: one last attempt follows the wait that reached
-// the cap. (apimachinery waits and then gives up without an attempt.)
-//
-// Nothing can interrupt the waits; prefer [ExponentialBackoffWithContext].
-func ExponentialBackoff(backoff Backoff, condition ConditionFunc) error {
-	return ExponentialBackoffWithContext(context.Background(), backoff, condition.WithContext())
-}
-
-// ExponentialBackoffWithContext is [ExponentialBackoff] that also ends with
-// ctx, before an attempt and while waiting, and then returns ctx.Err().
-func ExponentialBackoffWithContext(ctx context.Context, backoff Backoff, condition ConditionWithContextFunc) error {
-	if backoff.Steps < 1 {
-		return ErrWaitTimeout
-	}
-	t := timer{delay: backoff.Step}
-	for last := backoff.Steps == 1; ; last = backoff.Steps <= 1 {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if done, err := check(ctx, condition); done || err != nil {
-			return err
-		}
-		if last {
-			return ErrWaitTimeout
-		}
-		t.Arm()
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-t.C():
-		}
-	}
-}
 
 // timer is a time.Timer that takes its durations from a DelayFunc.
 //

@@ -24,13 +24,6 @@ func TestContract(t *testing.T) {
 			backoff := wait.Backoff(b)
 			return backoff.Step, func() int { return backoff.Steps }
 		},
-		ExponentialBackoff: func(b waittest.Backoff, condition func() (bool, error)) error {
-			return wait.ExponentialBackoff(wait.Backoff(b), condition)
-		},
-		ExponentialBackoffWithContext: func(ctx context.Context, b waittest.Backoff,
-			condition waittest.Condition) error {
-			return wait.ExponentialBackoffWithContext(ctx, wait.Backoff(b), condition)
-		},
 		ContextForChannel: wait.ContextForChannel,
 		NewGroup:          func() waittest.Group { return &wait.Group{} },
 		ErrWaitTimeout:    wait.ErrWaitTimeout,
@@ -126,33 +119,9 @@ func legacyPolls() []waittest.Poll {
 			Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
 				return wait.Poll(interval, timeout, asked(c))
 			}},
-		{Name: "PollWithContext", Legacy: true, Timeout: true, Stops: true, Contexts: true,
-			Run: func(ctx context.Context, interval, timeout time.Duration, c waittest.Condition) error {
-				return wait.PollWithContext(ctx, interval, timeout, c)
-			}},
-		{Name: "PollImmediate", Legacy: true, Immediate: true, Timeout: true,
-			Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
-				return wait.PollImmediate(interval, timeout, asked(c))
-			}},
-		{Name: "PollImmediateWithContext", Legacy: true, Immediate: true, Timeout: true, Stops: true, Contexts: true,
-			Run: func(ctx context.Context, interval, timeout time.Duration, c waittest.Condition) error {
-				return wait.PollImmediateWithContext(ctx, interval, timeout, c)
-			}},
 		{Name: "PollUntil", Legacy: true, Stops: true,
 			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
 				return wait.PollUntil(interval, asked(c), ctx.Done())
-			}},
-		{Name: "PollUntilWithContext", Legacy: true, Stops: true, Contexts: true,
-			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-				return wait.PollUntilWithContext(ctx, interval, c)
-			}},
-		{Name: "PollImmediateUntil", Legacy: true, Immediate: true, Stops: true,
-			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-				return wait.PollImmediateUntil(interval, asked(c), ctx.Done())
-			}},
-		{Name: "PollImmediateUntilWithContext", Legacy: true, Immediate: true, Stops: true, Contexts: true,
-			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-				return wait.PollImmediateUntilWithContext(ctx, interval, c)
 			}},
 	}
 }

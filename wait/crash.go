@@ -15,21 +15,13 @@ import (
 //
 // It is a process-wide switch that any goroutine may change at any time. It is read after the
 // handlers have returned.
-var ReallyCrash CrashSwitch
-
-// CrashSwitch is a boolean that starts as true and is safe for concurrent use.
-type CrashSwitch struct{ off atomic.Bool }
-
-// Load reports whether panics continue.
-func (s *CrashSwitch) Load() bool { return !s.off.Load() }
-
-// Store sets the switch.
-func (s *CrashSwitch) Store(crash bool) { s.off.Store(!crash) }
-
-// Swap sets the switch and returns its former value, for a test that restores it:
+//
+// A test restores it:
 //
 //	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
-func (s *CrashSwitch) Swap(crash bool) (old bool) { return !s.off.Swap(!crash) }
+var ReallyCrash = new(atomic.Bool)
+
+func init() { ReallyCrash.Store(true) }
 
 // Panic is a recovered panic. It is an error, for code that returns a panic to its caller or
 // carries it to another goroutine.

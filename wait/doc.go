@@ -22,7 +22,7 @@
 //
 // The Poll functions call a condition until it returns true. There are two generations, because
 // Kubernetes code uses both: poll.go and poll_legacy.go say how they differ. A [Backoff] is a
-// sequence of growing delays; [ExponentialBackoff] polls with it.
+// sequence of growing delays.
 //
 // # Guarantees
 //

@@ -85,8 +85,8 @@ func newPace(interval time.Duration) <-chan time.Time {
 }
 
 // ErrWaitTimeout says that waiting ended before the condition became true. The first generation of
-// the Poll functions and [ExponentialBackoff] return it. Use [Interrupted], which also recognizes
-// the second generation's errors.
+// the Poll functions returns it. Use [Interrupted], which also recognizes the second generation's
+// errors.
 var ErrWaitTimeout = errors.New("timed out waiting for the condition")
 
 // Interrupted reports whether err says that a wait was stopped or timed out, rather than that a

@@ -5,77 +5,37 @@ import (
 	"time"
 )
 
-// The functions in this file are the first generation. Kubernetes marks them as deprecated, and its
-// components are full of them. They differ from PollUntilContext... in three ways:
+// The functions in this file are of the first generation. Kubernetes marks them as deprecated, and
+// its components are full of them. They differ from PollUntilContext... in three ways:
 //
 //   - timeout, stop and cancelled context are all reported as ErrWaitTimeout;
 //   - when the timeout has passed, the condition is called one last time;
 //   - ticks during a call of the condition are dropped.
 //
-// If the timeout falls on a tick, one call serves as both. If a stop falls on a tick, the stop
-// wins. (In apimachinery both are decided by chance.)
+// If the timeout falls on a tick, one call serves as both. (In apimachinery that is decided by
+// chance.)
 
 // Poll calls condition every interval, first after one interval, until it returns true or an error,
 // or until timeout has passed; a timeout of 0 means none. It returns nil, the condition's error, or
 // [ErrWaitTimeout].
 func Poll(interval, timeout time.Duration, condition ConditionFunc) error {
-	return PollWithContext(context.Background(), interval, timeout, condition.WithContext())
-}
-
-// PollWithContext is [Poll] that also stops when ctx ends.
-func PollWithContext(ctx context.Context, interval, timeout time.Duration, condition ConditionWithContextFunc) error {
-	return pollLegacy(ctx, false, interval, timeout, condition)
-}
-
-// PollImmediate is [Poll] with a first call at once.
-func PollImmediate(interval, timeout time.Duration, condition ConditionFunc) error {
-	return PollImmediateWithContext(context.Background(), interval, timeout, condition.WithContext())
-}
-
-// PollImmediateWithContext is [PollImmediate] that also stops when ctx ends. The first call is made
-// even if ctx has ended.
-func PollImmediateWithContext(ctx context.Context, interval, timeout time.Duration,
-	condition ConditionWithContextFunc) error {
-	return pollLegacy(ctx, true, interval, timeout, condition)
+	return pollLegacy(context.Background(), interval, timeout, condition.WithContext())
 }
 
 // PollUntil calls condition every interval, first after one interval, until it returns true or an
 // error or stopCh is closed. It returns nil, the condition's error, or [ErrWaitTimeout].
 func PollUntil(interval time.Duration, condition ConditionFunc, stopCh <-chan struct{}) error {
-	return PollUntilWithContext(ContextForChannel(stopCh), interval, condition.WithContext())
+	return pollLegacy(ContextForChannel(stopCh), interval, 0, condition.WithContext())
 }
 
-// PollUntilWithContext is [PollUntil] that stops when ctx ends.
-func PollUntilWithContext(ctx context.Context, interval time.Duration, condition ConditionWithContextFunc) error {
-	return pollLegacy(ctx, false, interval, 0, condition)
-}
-
-// PollImmediateUntil is [PollUntil] with a first call at once, even if stopCh is already closed.
-func PollImmediateUntil(interval time.Duration, condition ConditionFunc, stopCh <-chan struct{}) error {
-	return PollImmediateUntilWithContext(ContextForChannel(stopCh), interval, condition.WithContext())
-}
-
-// PollImmediateUntilWithContext is [PollImmediateUntil] that stops when ctx ends.
-func PollImmediateUntilWithContext(ctx context.Context, interval time.Duration,
-	condition ConditionWithContextFunc) error {
-	return pollLegacy(ctx, true, interval, 0, condition)
-}
-
-// pollLegacy implements all of them. A timeout of 0 means none.
-func pollLegacy(ctx context.Context, immediate bool, interval, timeout time.Duration,
-	condition ConditionWithContextFunc) error {
-	if immediate {
-		if done, err := check(ctx, condition); done || err != nil {
-			return err
-		}
-	}
+// pollLegacy implements both. A timeout of 0 means none.
+func pollLegacy(ctx context.Context, interval, timeout time.Duration, condition ConditionWithContextFunc) error {
 	ticks := newPace(interval)
 	began := time.Now()
 	var end <-chan time.Time // nil, which never delivers, without a timeout
 	if timeout != 0 {
 		end = time.After(timeout)
 	}
-
 	for last := false; !last; {
 		select {
 		case <-ctx.Done():

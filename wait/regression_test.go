@@ -19,10 +19,9 @@ func TestZeroIntervalDoesNotPanic(t *testing.T) {
 		third := func() (bool, error) { asked++; return asked%3 == 0, nil }
 		for _, interval := range []time.Duration{0, -time.Second} {
 			assert.NoError(t, Poll(interval, time.Second, third))
-			assert.NoError(t, PollImmediate(interval, time.Second, third))
 			assert.NoError(t, PollUntilContextCancel(t.Context(), interval, false, ConditionFunc(third).WithContext()))
 		}
-		assert.Equal(t, 18, asked)
+		assert.Equal(t, 12, asked)
 	})
 }
 
@@ -78,20 +77,4 @@ func TestScaleSaturatesBothWays(t *testing.T) {
 	assert.Equal(t, longest, scale(longest, 1))
 	assert.Equal(t, shortest, scale(longest, -2))
 	assert.Equal(t, -2*time.Second, scale(-time.Second, 2))
-}
-
-// The timeout begins when the waiting does: a slow first call does not shorten it.
-func TestTimeoutBeginsAfterTheFirstCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		asked := 0
-		err := PollImmediate(time.Second, 5*time.Second, func() (bool, error) {
-			if asked++; asked == 1 {
-				time.Sleep(3 * time.Second)
-			}
-			return false, nil
-		})
-		assert.Equal(t, ErrWaitTimeout, err)
-		assert.Equal(t, 1+5, asked,
-			"want the immediate call and then one call in each of the five seconds of the timeout")
-	})
 }

@@ -14,7 +14,7 @@ type DeltaFIFO[T any] struct {
 
 	config deltafifo.Config[T]          // KnownObjects nil: only keys that wait or are in flight are known
 	known  deltafifo.KeyListerGetter[T] // Config.KnownObjects
-	trace  *deltafifo.Trace[T]          // not nil, but its fields may be
+	trace  *deltafifo.Trace[T]          // Queued, Popped and Processed may be nil
 
 	// scanning is held by the one Replace or Resync that reads the known objects. It is acquired
 	// before mu, and nothing waits for a consumer while holding it.
@@ -49,10 +49,8 @@ func New[T any](cfg deltafifo.Config[T]) *DeltaFIFO[T] {
 	if cfg.KeyFunc == nil {
 		panic("deltafifo: Config.KeyFunc is required")
 	}
-	f := &DeltaFIFO[T]{config: cfg, known: cfg.KnownObjects, trace: cfg.Trace, waiting: newQueue[T](0)}
-	if f.trace == nil {
-		f.trace = new(deltafifo.Trace[T])
-	}
+	trace := cfg.Trace.CompleteRare()
+	f := &DeltaFIFO[T]{config: cfg, known: cfg.KnownObjects, trace: trace, waiting: newQueue[T](0)}
 	f.SyncFlag, f.setSynced = deltafifo.NewSyncFlag()
 	f.ready.L = &f.mu
 	return f
@@ -81,7 +79,7 @@ func (f *DeltaFIFO[T]) enqueue(typ deltafifo.DeltaType, obj T) error {
 	if typ == deltafifo.Deleted {
 		lastSeen, known := f.lastSeenLocked(key)
 		if !known {
-			f.ignoredLocked(key, d)
+			f.trace.Ignored(key, d)
 			return nil
 		}
 		if d.Tombstone != nil { // Transform refused the object
@@ -126,8 +124,7 @@ func (f *DeltaFIFO[T]) pushLocked(fresh *record[T], d deltafifo.Delta[T]) {
 
 // appendLocked appends d to a waiting record.
 func (f *DeltaFIFO[T]) appendLocked(r *record[T], d deltafifo.Delta[T]) {
-	dropped, collapsed := r.append(d)
-	if collapsed && f.trace.Deduplicated != nil {
+	if dropped, collapsed := r.append(d); collapsed {
 		f.trace.Deduplicated(r.key, r.deltas[len(r.deltas)-1], dropped)
 	}
 }
@@ -135,12 +132,6 @@ func (f *DeltaFIFO[T]) appendLocked(r *record[T], d deltafifo.Delta[T]) {
 func (f *DeltaFIFO[T]) queuedLocked(key string, d deltafifo.Delta[T]) {
 	if f.trace.Queued != nil {
 		f.trace.Queued(key, d, f.waiting.len())
-	}
-}
-
-func (f *DeltaFIFO[T]) ignoredLocked(key string, d deltafifo.Delta[T]) {
-	if f.trace.Ignored != nil {
-		f.trace.Ignored(key, d)
 	}
 }
 
@@ -152,7 +143,7 @@ func (f *DeltaFIFO[T]) wakeLocked() {
 }
 
 func (f *DeltaFIFO[T]) checkSyncedLocked() {
-	if f.populated && f.initialLeft == 0 && f.setSynced() && f.trace.Synced != nil {
+	if f.populated && f.initialLeft == 0 && f.setSynced() {
 		f.trace.Synced()
 	}
 }
@@ -166,9 +157,7 @@ func (f *DeltaFIFO[T]) Close() {
 	}
 	f.closed = true
 	f.ready.Broadcast()
-	if f.trace.Closed != nil {
-		f.trace.Closed(f.waiting.len())
-	}
+	f.trace.Closed(f.waiting.len())
 }
 
 func (f *DeltaFIFO[T]) Len() int {

@@ -131,9 +131,7 @@ func (f *DeltaFIFO[T]) requeueLocked(r *record[T]) {
 	} else {
 		f.waiting.push(back)
 	}
-	if f.trace.Requeued != nil {
-		f.trace.Requeued(back.key, slices.Clone(back.deltas), f.waiting.len())
-	}
+	f.trace.Requeued(back.key, slices.Clone(back.deltas), f.waiting.len())
 }
 
 // processedLocked counts r as processed and resolves a tentative delete.
@@ -183,9 +181,7 @@ func (f *DeltaFIFO[T]) cancelLocked(r *record[T]) {
 		f.countDownLocked(r)
 		f.waiting.remove(r.key)
 	}
-	if f.trace.Canceled != nil {
-		f.trace.Canceled(r.key, canceled)
-	}
+	f.trace.Canceled(r.key, canceled)
 }
 
 func (f *DeltaFIFO[T]) countDownLocked(r *record[T]) {

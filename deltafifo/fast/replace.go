@@ -47,9 +47,7 @@ func (f *DeltaFIFO[T]) Replace(items []T, resourceVersion string) error {
 		}
 	})
 	f.populateLocked()
-	if f.trace.Replaced != nil {
-		f.trace.Replaced(resourceVersion, incoming.items, tombstones, f.waiting.len())
-	}
+	f.trace.Replaced(resourceVersion, incoming.items, tombstones, f.waiting.len())
 	f.wakeLocked()
 	return nil
 }
@@ -186,9 +184,7 @@ func (f *DeltaFIFO[T]) Resync() error {
 	}
 	queued := incoming.len()
 	f.absorbLocked(incoming, func(_, _ *record[T]) {})
-	if f.trace.Resynced != nil {
-		f.trace.Resynced(queued, known-queued, f.waiting.len())
-	}
+	f.trace.Resynced(queued, known-queued, f.waiting.len())
 	f.wakeLocked()
 	return nil
 }

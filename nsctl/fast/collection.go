@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"orrery/nsctl"
-	"orrery/nsctl/internal/shared"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -24,12 +23,18 @@ func (p *pass) deleteAndCount(ctx context.Context, resource nsctl.DeletableResou
 			return nsctl.Remains{}, err
 		}
 	}
-	deleted, empty, err := p.deleteAll(ctx, resource)
+	empty, err := p.deleteAll(ctx, resource)
 	if err != nil || empty && !looked { // otherwise the answer contradicts the list
-		return nsctl.Remains{Deleted: deleted}, err
+		return nsctl.Remains{}, err
 	}
 	var left nsctl.Remains
 	switch {
+	case resource.IsPods(): // those that are left have grace periods
+		var pods []*api.Pod
+		pods, err = p.Content.ListPods(ctx, namespace)
+		err = nsctl.WhileListing(resource.GVR, err)
+		estimate := nsctl.EstimateGracefulTerminationForPods(pods, p.namespace.DeletionTimestamp.Time)
+		left = nsctl.CountRemains(pods, estimate)
 	case resource.CanList:
 		left, err = nsctl.ListRemains(ctx, p.Content, resource.GVR, namespace, 0)
 	case resource.CanDeleteCollection:
@@ -39,35 +44,10 @@ func (p *pass) deleteAndCount(ctx context.Context, resource nsctl.DeletableResou
 		found, _, err = p.deleteCollection(ctx, resource)
 		left = nsctl.CountRemains(found, 0)
 	}
-	left.Deleted = deleted
 	if err != nil {
 		return left, err
 	}
 	return left, left.Check(namespace, resource.GVR)
-}
-
-// deleteAndCountPods is deleteAndCount for pods: those that are left have grace periods.
-func (p *pass) deleteAndCountPods(ctx context.Context, resource nsctl.DeletableResource) (nsctl.Remains, error) {
-	pods, err := p.listPods(ctx, resource)
-	if err != nil || len(pods) == 0 {
-		return nsctl.Remains{}, err
-	}
-	deleted, _, err := p.deleteAll(ctx, resource)
-	if err != nil {
-		return nsctl.Remains{Deleted: deleted}, err
-	}
-	if pods, err = p.listPods(ctx, resource); err != nil {
-		return nsctl.Remains{Deleted: deleted}, err
-	}
-	left := nsctl.CountRemains(pods, shared.EstimateGracefulTerminationForPods(pods,
-		p.namespace.DeletionTimestamp.Time))
-	left.Deleted = deleted
-	return left, left.Check(p.namespace.Name, resource.GVR)
-}
-
-func (p *pass) listPods(ctx context.Context, resource nsctl.DeletableResource) ([]*api.Pod, error) {
-	pods, err := p.Content.ListPods(ctx, p.namespace.Name)
-	return pods, nsctl.WhileListing(resource.GVR, err)
 }
 
 // configMaps are in every namespace: kube-controller-manager keeps kube-root-ca.crt in each. To
@@ -91,27 +71,25 @@ func (p *pass) isEmpty(ctx context.Context, resource nsctl.DeletableResource, na
 	return err == nil, nsctl.WhileListing(resource.GVR, err)
 }
 
-// deleteAll deletes all objects of the type, in one request if the server has the verb, and returns
-// how many. empty reports whether the server says by a consistent read that there were none.
-func (p *pass) deleteAll(ctx context.Context, resource nsctl.DeletableResource) (deleted int, empty bool, err error) {
+// deleteAll deletes all objects of the type, in one request if the server has the verb. It reports
+// whether the server says by a consistent read that there were none.
+func (p *pass) deleteAll(ctx context.Context, resource nsctl.DeletableResource) (empty bool, err error) {
 	if resource.CanDeleteCollection {
 		found, listed, err := p.deleteCollection(ctx, resource)
-		switch {
-		case err == nil:
-			return shared.CountUnmarked(found), listed && len(found) == 0, nil
-		case shared.NotServed(err) && resource.CanList:
-			// Discovery and the server disagree: the type has gone or has changed its verbs since.
-			// The LIST decides.
-			p.Discovery.Invalidate()
-		default:
-			return 0, false, err
+		if err == nil {
+			return listed && len(found) == 0, nil
 		}
+		if !nsctl.NotServed(err) || !resource.CanList {
+			return false, err
+		}
+		// Discovery and the server disagree: the type has gone or has changed its verbs since. The
+		// LIST decides.
+		p.Discovery.Invalidate()
 	}
 	if !resource.CanList {
-		return 0, false, nil
+		return false, nil
 	}
-	deleted, err = p.deleteEach(ctx, resource)
-	return deleted, false, err
+	return false, p.deleteEach(ctx, resource)
 }
 
 // deleteCollection deletes the type's objects in one request, and returns what the server found.
@@ -144,8 +122,8 @@ func (p *pass) stillThere(ctx context.Context) error {
 
 // deleteEach deletes the objects of a type one by one, page by page. The server compares their
 // UIDs, and a namespace that is still there after a page was listed had these objects.
-func (p *pass) deleteEach(ctx context.Context, resource nsctl.DeletableResource) (deleted int, err error) {
-	err = p.Content.Pages(ctx, resource.GVR, p.namespace.Name, func(page []*api.PartialObjectMetadata) error {
+func (p *pass) deleteEach(ctx context.Context, resource nsctl.DeletableResource) error {
+	err := p.Content.Pages(ctx, resource.GVR, p.namespace.Name, func(page []*api.PartialObjectMetadata) error {
 		if len(page) == 0 {
 			return nil
 		}
@@ -154,12 +132,11 @@ func (p *pass) deleteEach(ctx context.Context, resource nsctl.DeletableResource)
 		}
 		for _, item := range page {
 			err := p.Content.Delete(ctx, resource.GVR, p.namespace.Name, item)
-			if err != nil && !shared.NotServed(err) {
+			if err != nil && !nsctl.NotServed(err) {
 				return &nsctl.ResourceError{Doing: "deleting " + item.Name, Resource: resource.GVR, Err: err}
 			}
 		}
-		deleted += shared.CountUnmarked(page)
 		return nil
 	})
-	return deleted, nsctl.WhileListing(resource.GVR, err)
+	return nsctl.WhileListing(resource.GVR, err)
 }

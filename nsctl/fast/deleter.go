@@ -1,12 +1,12 @@
 package fast
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
 
 	"orrery/nsctl"
-	"orrery/nsctl/internal/shared"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -39,17 +39,14 @@ func (d *deleter) Delete(ctx context.Context, nsName string, seen nsctl.Observed
 	namespace, err := d.Namespaces.Get(ctx, nsName, api.GetOptions{})
 	endReading()
 	if err != nil {
-		return shared.IgnoreNotFound(shared.WhileDoing("reading the namespace", err))
+		return nsctl.WhileDoing("reading the namespace", err)
 	}
 	if namespace.DeletionTimestamp == nil || seen.IsOfAnother(namespace) {
 		return nil
 	}
-	p := &pass{deleter: d, namespace: namespace, settled: time.Now()}
-	if !seen.Settled.IsZero() {
-		p.settled = seen.Settled
-	}
-	if p.namespace, err = d.markTerminating(ctx, namespace); err != nil {
-		return shared.IgnoreNotFound(shared.WhileDoing("setting the phase", err))
+	p := &pass{deleter: d, namespace: namespace, settled: cmp.Or(seen.Settled, time.Now())}
+	if err := p.markTerminating(ctx); err != nil {
+		return nsctl.WhileDoing("setting the phase", err)
 	}
 	if !d.hasToken(p.namespace) {
 		d.Trace.NoToken(nsName, p.namespace.Spec.Finalizers)
@@ -66,103 +63,88 @@ func (d *deleter) hasToken(namespace *api.Namespace) bool {
 
 // markTerminating sets the phase. Today's API servers set it with the deletion timestamp; older
 // ones left it to the controller.
-func (d *deleter) markTerminating(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
-	if namespace.Status.Phase == api.NamespaceTerminating || !d.FirstParty() {
-		return namespace, nil
+func (p *pass) markTerminating(ctx context.Context) error {
+	if p.namespace.Status.Phase == api.NamespaceTerminating || !p.FirstParty() {
+		return nil
 	}
-	defer d.Trace.Phase(namespace.Name, nsctl.PhaseReport)()
-	return d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
-		if latest.Status.Phase == api.NamespaceTerminating || !d.hasToken(latest) {
+	defer p.Trace.Phase(p.namespace.Name, nsctl.PhaseReport)()
+	return p.write(ctx, func(latest *api.Namespace) (*api.Namespace, error) {
+		if latest.Status.Phase == api.NamespaceTerminating || !p.hasToken(latest) {
 			return latest, nil
 		}
 		terminating := *latest
 		terminating.Status.Phase = api.NamespaceTerminating
-		return d.Namespaces.UpdateStatus(ctx, &terminating, api.UpdateOptions{})
+		return p.Namespaces.UpdateStatus(ctx, &terminating, api.UpdateOptions{})
 	})
 }
 
-// finalize removes this controller's token through the finalize subresource, and no other. It
-// returns the namespace as it is afterwards, also if it went with the token.
-func (d *deleter) finalize(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
-	defer d.Trace.Phase(namespace.Name, nsctl.PhaseFinalization)()
-	updated, err := d.retryOnConflict(ctx, namespace,
-		func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
-			if !d.hasToken(latest) {
-				return latest, nil
-			}
-			return d.Namespaces.UpdateSubresource(ctx, latest.Name, "finalize", d.withoutToken(latest),
-				api.UpdateOptions{})
-		})
-	d.Trace.Finalized(namespace.Name, err)
-	return updated, err
-}
-
-// withoutToken returns a copy of the namespace without this controller's token. The other tokens
-// are sorted, without duplicates.
-func (d *deleter) withoutToken(namespace *api.Namespace) *api.Namespace {
-	others := slices.DeleteFunc(slices.Clone(namespace.Spec.Finalizers),
-		func(token string) bool { return token == d.FinalizerToken })
-	slices.Sort(others)
-	changed := *namespace
-	changed.Spec.Finalizers = slices.Compact(others)
-	return &changed
-}
-
-// updateConditions writes what the pass has found into the status if it says anything new. A
-// failure is traced and does not stop the deletion: the conditions are for people. A second party
-// has none.
-func (d *deleter) updateConditions(ctx context.Context, namespace *api.Namespace,
-	found *nsctl.ConditionUpdater) *api.Namespace {
-	if !d.FirstParty() {
-		return namespace
+// report writes what the pass has found into the status if it says anything new. A failure is
+// traced and does not stop the deletion: the conditions are for people. A second party has none.
+func (p *pass) report(ctx context.Context) {
+	if !p.FirstParty() {
+		return
 	}
-	defer d.Trace.Phase(namespace.Name, nsctl.PhaseReport)()
+	defer p.Trace.Phase(p.namespace.Name, nsctl.PhaseReport)()
 	written := false
-	updated, err := d.retryOnConflict(ctx, namespace,
-		func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
-			reported, changed := found.Update(latest)
-			if written = changed; !changed {
-				return latest, nil
-			}
-			return d.Namespaces.UpdateStatus(ctx, reported, api.UpdateOptions{})
-		})
-	if err != nil {
-		d.Trace.ConditionsFailed(namespace.Name, err)
-		return namespace
+	err := p.write(ctx, func(latest *api.Namespace) (*api.Namespace, error) {
+		reported, changed := p.found.Update(latest)
+		if written = changed; !changed {
+			return latest, nil
+		}
+		return p.Namespaces.UpdateStatus(ctx, reported, api.UpdateOptions{})
+	})
+	switch {
+	case err != nil:
+		p.Trace.ConditionsFailed(p.namespace.Name, err)
+	case written:
+		p.Trace.ConditionsUpdated(p.namespace.Name, p.namespace.Status.Conditions)
+	default:
+		p.Trace.ConditionsKept(p.namespace.Name, p.namespace.Status.Conditions)
 	}
-	if written {
-		d.Trace.ConditionsUpdated(namespace.Name, updated.Status.Conditions)
-	} else {
-		d.Trace.ConditionsKept(namespace.Name, updated.Status.Conditions)
-	}
-	return updated
 }
 
-// retryOnConflict writes a namespace and, if another client's write came first, reads it again and
-// repeats. write starts from its argument and must not change it. After the last try it returns the
-// conflict; the retry of the whole pass takes over then.
-func (d *deleter) retryOnConflict(ctx context.Context, namespace *api.Namespace,
-	write func(context.Context, *api.Namespace) (*api.Namespace, error)) (*api.Namespace, error) {
-	backoff := d.ConflictBackoff
-	latest := namespace
-	for {
-		updated, err := write(ctx, latest)
+// finalize removes this controller's token through the finalize subresource, and no other. The
+// other tokens are sorted, without duplicates.
+func (p *pass) finalize(ctx context.Context) error {
+	defer p.Trace.Phase(p.namespace.Name, nsctl.PhaseFinalization)()
+	err := p.write(ctx, func(latest *api.Namespace) (*api.Namespace, error) {
+		if !p.hasToken(latest) {
+			return latest, nil
+		}
+		others := slices.DeleteFunc(slices.Sorted(slices.Values(latest.Spec.Finalizers)),
+			func(token string) bool { return token == p.FinalizerToken })
+		without := *latest
+		without.Spec.Finalizers = slices.Compact(others)
+		return p.Namespaces.UpdateSubresource(ctx, latest.Name, "finalize", &without, api.UpdateOptions{})
+	})
+	p.Trace.Finalized(p.namespace.Name, err)
+	return err
+}
+
+// write makes a write on the namespace of the pass and, if another client's write came first, reads
+// it again and repeats. update starts from its argument and must not change it. After the last try
+// write returns the conflict; the retry of the whole pass takes over then. The pass has the
+// namespace as it is afterwards, also if it went with the write.
+func (p *pass) write(ctx context.Context, update func(latest *api.Namespace) (*api.Namespace, error)) error {
+	backoff := p.ConflictBackoff
+	for latest := p.namespace; ; {
+		updated, err := update(latest)
 		if err == nil {
-			return updated, nil
+			p.namespace = updated
+			return nil
 		}
 		if !api.IsConflict(err) || backoff.Steps <= 0 {
-			return nil, err
+			return err
 		}
-		d.Trace.Conflict(latest.Name, err)
+		p.Trace.Conflict(latest.Name, err)
 		if wait.Sleep(ctx, backoff.Step()) != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
-		latest, err = d.Namespaces.Get(ctx, namespace.Name, api.GetOptions{})
-		if err != nil {
-			return nil, err
+		if latest, err = p.Namespaces.Get(ctx, latest.Name, api.GetOptions{}); err != nil {
+			return err
 		}
-		if latest.UID != namespace.UID {
-			return nil, &nsctl.UIDChangedError{Namespace: namespace.Name, OldUID: namespace.UID, NewUID: latest.UID}
+		if latest.UID != p.namespace.UID {
+			return &nsctl.UIDChangedError{Namespace: latest.Name, OldUID: p.namespace.UID, NewUID: latest.UID}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -160,54 +161,29 @@ func TestManyNamespacesShareOneCheck(t *testing.T) {
 	})
 }
 
-func TestFewNamespacesAreNotWorthACheck(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		names := nsctltest.Crowd(c, 2)
-		nsctltest.StartController(t, c, fast.NewDeleter, nil)
-		time.Sleep(10 * time.Second)
-		nsctltest.AssertAllGone(t, c, names)
-		assert.False(t, slices.ContainsFunc(c.Log(), isEmptinessCheck))
-	})
+// countChecks returns a trace that counts the emptiness checks.
+func countChecks(checks *atomic.Int32) *nsctl.Trace {
+	return &nsctl.Trace{EmptinessChecked: func(context.Context, int, int, time.Duration) { checks.Add(1) }}
 }
 
-// Three passes at a time make a check. A pass after them is alone and makes none.
+// Three passes at a time are worth a check, which they share. Fewer are not.
 func TestThreePassesAtATimeAreWorthACheck(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		c.Before("", "", func() { time.Sleep(time.Second) }) // until all passes have begun
-		var checks atomic.Int32
-		count := func(context.Context, int, int, time.Duration) { checks.Add(1) }
-		deleter := nsctltest.NewDeleter(t, c, fast.NewDeleter, func(config *nsctl.DeleterConfig) {
-			config.Trace = &nsctl.Trace{EmptinessChecked: count}
+	for passes, want := range map[int]int32{1: 0, 2: 0, 3: 1} {
+		nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+			c.Before("", "", func() { time.Sleep(time.Second) }) // until all passes have begun
+			var checks atomic.Int32
+			deleter := nsctltest.NewDeleter(t, c, fast.NewDeleter,
+				func(config *nsctl.DeleterConfig) { config.Trace = countChecks(&checks) })
+			var running sync.WaitGroup
+			for i := range passes {
+				c.AddNamespace(strconv.Itoa(i), true, "kubernetes")
+				running.Go(func() { assert.NoError(t, deleter.Delete(t.Context(), strconv.Itoa(i))) })
+			}
+			running.Wait()
+			assert.Equal(t, want, checks.Load(), "%d passes", passes)
+			assert.Equal(t, want > 0, slices.ContainsFunc(c.Log(), isEmptinessCheck))
 		})
-		var passes sync.WaitGroup
-		for _, name := range []string{"a", "b", "c"} {
-			c.AddNamespace(name, true, "kubernetes")
-			passes.Go(func() { assert.NoError(t, deleter.Delete(t.Context(), name)) })
-		}
-		passes.Wait()
-		assert.Equal(t, int32(1), checks.Load(), "three passes share a check")
-		c.AddNamespace("alone", true, "kubernetes")
-		require.NoError(t, deleter.Delete(t.Context(), "alone"))
-		assert.Equal(t, int32(1), checks.Load(), "a pass that is alone makes none")
-	})
-}
-
-// A type whose server hangs must not delay the pods of all passes.
-func TestACheckDoesNotWaitForASlowType(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		names := nsctltest.Crowd(c, 10)
-		c.Hang(http.MethodGet, "/apis/apps/v1/deployments")
-		var seen atomic.Int32
-		nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
-			config.Trace = &nsctl.Trace{EmptinessChecked: func(_ context.Context, _, types int,
-				_ time.Duration) {
-				seen.Store(int32(types))
-			}}
-		})
-		time.Sleep(15 * time.Second)
-		nsctltest.AssertAllGone(t, c, names)
-		assert.Equal(t, int32(28), seen.Load(), "all but the Deployments and the many ConfigMaps")
-	})
+	}
 }
 
 // A check counts for namespaces that had settled when it began. Later ones may have new content.
@@ -218,10 +194,7 @@ func TestACheckProvesNothingAboutLaterNamespaces(t *testing.T) {
 		c.Before(http.MethodDelete, "/ns-00/configmaps", func() { <-hold }) // blocks this pass, and the check with it
 		var checks atomic.Int32
 		nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
-			config.Trace = &nsctl.Trace{EmptinessChecked: func(context.Context, int, int,
-				time.Duration) {
-				checks.Add(1)
-			}}
+			config.Trace = countChecks(&checks)
 		})
 		time.Sleep(2 * time.Millisecond)
 		c.AddNamespace("later", true, "kubernetes") // its grace period ends just after the check
@@ -252,7 +225,7 @@ func TestACheckProvesNothingAboutARecreatedNamespace(t *testing.T) {
 			}
 			return nil
 		})
-		workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = 10 }
+		workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Pool.Workers = 10 }
 		nsctltest.StartController(t, c, fast.NewDeleter, workers)
 		time.Sleep(20 * time.Second)
 		assert.True(t, recreated.Load())
@@ -330,22 +303,5 @@ func TestAPassIsSevenRoundTripsLong(t *testing.T) {
 		r.Stop()
 		assert.Equal(t, 7*distance, took,
 			"namespace; readiness; both documents of discovery; pods; two for everything else; finalize")
-	})
-}
-
-// A namespace that was re-created under its name gets a discovery of its own.
-func TestARecreatedNamespaceGetsADiscoveryOfItsOwn(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		c.AddNamespace("ns", true, "kubernetes")
-		c.Before("", "/namespaces/ns", sync.OnceFunc(func() {
-			time.Sleep(time.Minute)
-			c.AddNamespace("ns", true, "kubernetes")
-			c.Define("new.example/v1", "gadgets")
-			c.Put("gadgets.new.example", "ns", "g")
-		}))
-		nsctltest.StartController(t, c, fast.NewDeleter, nil)
-		time.Sleep(5 * time.Minute)
-		assert.Nil(t, c.Namespace("ns"))
-		assert.Empty(t, c.Left("ns"), "the type did not exist when the first discovery was made")
 	})
 }

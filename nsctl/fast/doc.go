@@ -18,7 +18,6 @@
 //     refused something or left something.
 //   - A namespace that goes with this controller's token gets no report just before, because no
 //     client could read it, unless others hold it or its conditions report trouble.
-//   - A type that vanishes with its definition during a pass does not fail the pass.
 //
 // # Guarantees
 //
@@ -34,8 +33,8 @@
 //
 // # Failure
 //
-// As in package nsctl. An emptiness check that fails, is slow or is incomplete proves nothing, and
-// the namespace is asked.
+// As in package nsctl. An emptiness check that fails or is incomplete proves nothing, and the
+// namespace is asked.
 //
 // # Testing
 //

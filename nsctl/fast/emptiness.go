@@ -22,8 +22,8 @@ import (
 // kube-apiserver's own groups, and no other.
 //
 // A check costs a request per type, so it is made only when several passes are under way. It asks
-// for one page of each type and does not wait long. A type that does not fit on the page, that
-// cannot be listed, or whose server is slow, is unknown, and is listed in each namespace.
+// for one page of each type. A type that does not fit on the page, or cannot be listed, is unknown,
+// and is listed in each namespace.
 type emptinessChecker struct {
 	content     nsctl.ContentClient
 	concurrency int
@@ -48,10 +48,6 @@ type emptinessCheck struct {
 // passesForACheck is how many passes must be under way. A check saves each of them a request for
 // nearly every type: it pays from three passes on.
 const passesForACheck = 3
-
-// checkTimeout is how long a check takes at most. All passes wait for it, their pods too, and one
-// aggregated API whose server hangs must not keep them running.
-const checkTimeout = 3 * time.Second
 
 // enter marks the start of a pass and leave its end. The last leave drops the result.
 func (c *emptinessChecker) enter() {
@@ -103,8 +99,6 @@ var builtInGroups = map[string]bool{
 // run lists the types. If ctx ends early, the result covers fewer types but stays correct.
 func (c *emptinessChecker) run(ctx context.Context, check *emptinessCheck, resources []nsctl.DeletableResource) {
 	defer close(check.done)
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
 	var builtIn []nsctl.DeletableResource
 	for _, resource := range resources {
 		if resource.CanList && builtInGroups[resource.GVR.Group] {

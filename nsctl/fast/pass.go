@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"orrery/nsctl"
-	"orrery/nsctl/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -29,7 +28,6 @@ func (p *pass) run(ctx context.Context, seen nsctl.ObservedDeletion) error {
 	whileThere, p.end = seen.UntilGone(ctx)
 	defer p.end(nil)
 	p.deleteAllContent(whileThere)
-	p.Trace.Deleted(p.namespace.Name, p.found.Deleted())
 	switch err := context.Cause(whileThere); {
 	case errors.Is(err, nsctl.ErrGone):
 		return nil
@@ -37,21 +35,24 @@ func (p *pass) run(ctx context.Context, seen nsctl.ObservedDeletion) error {
 		return err // the pass was cut short: its findings are not about the namespace
 	}
 	err := p.found.Err()
-	if err == nil && p.estimate == 0 && p.goesWithToken() {
-		return p.finish(ctx)
+	quiet := err == nil && p.estimate == 0 && p.goesWithToken()
+	if !quiet {
+		p.report(ctx)
 	}
-	p.namespace = p.updateConditions(ctx, p.namespace, &p.found)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if p.estimate > 0 {
+	case p.estimate > 0:
 		return &nsctl.ResourcesRemainingError{Estimate: p.estimate}
-	}
-	if !p.hasToken(p.namespace) {
+	case !p.hasToken(p.namespace):
 		return nil
 	}
-	_, err = p.finalize(ctx, p.namespace)
-	return shared.IgnoreNotFound(shared.WhileDoing("finalizing", err))
+	err = p.finalize(ctx)
+	isHeld := len(p.namespace.Spec.Finalizers) > 0 || len(p.namespace.Finalizers) > 0
+	if quiet && isHeld && !nsctl.IsGone(err) {
+		p.report(ctx) // finalizing failed, or another client has added a finalizer meanwhile
+	}
+	return nsctl.WhileDoing("finalizing", err)
 }
 
 // goesWithToken reports whether the namespace, now empty, will go with this controller's token,
@@ -62,22 +63,6 @@ func (p *pass) goesWithToken() bool {
 	return len(p.namespace.Finalizers) == 0 &&
 		!slices.ContainsFunc(p.namespace.Spec.Finalizers, others) &&
 		!nsctl.ReportsTrouble(p.namespace.Status.Conditions)
-}
-
-// finish finalizes a namespace, and reports only if it is still there then: finalizing failed, or
-// another client has added a finalizer meanwhile.
-func (p *pass) finish(ctx context.Context) error {
-	updated, err := p.finalize(ctx, p.namespace)
-	switch {
-	case shared.IsGone(err):
-		return nil
-	case err != nil:
-		p.updateConditions(ctx, p.namespace, &p.found)
-		return shared.WhileDoing("finalizing", err)
-	case len(updated.Spec.Finalizers) > 0 || len(updated.Finalizers) > 0:
-		p.updateConditions(ctx, updated, &p.found)
-	}
-	return nil
 }
 
 // deleteAllContent deletes everything in the namespace and records what is left.
@@ -106,12 +91,12 @@ func (p *pass) deleteAllContent(ctx context.Context) {
 	resources = slices.DeleteFunc(resources,
 		func(r nsctl.DeletableResource) bool { return check.provesEmpty(r.GVR, p.namespace.Name) })
 	if len(resources) > 0 && resources[0].IsPods() {
-		if !p.deletePods(ctx, resources[0]) {
+		if !p.deleteTypes(ctx, nsctl.PhasePods, resources[:1]) {
 			return
 		}
 		resources = resources[1:]
 	}
-	p.deleteTypes(ctx, resources)
+	p.deleteTypes(ctx, nsctl.PhaseContent, resources)
 }
 
 // discover returns the types that may have content. A discovery that began before the end of the
@@ -125,37 +110,26 @@ func (p *pass) discover(ctx context.Context) []nsctl.DeletableResource {
 	return resources
 }
 
-// deletePods reports whether no pods are left.
-func (p *pass) deletePods(ctx context.Context, pods nsctl.DeletableResource) bool {
-	defer p.Trace.Phase(p.namespace.Name, nsctl.PhasePods)()
-	left, err := p.deleteAndCountPods(ctx, pods)
-	p.Trace.TypeDeleted(p.namespace.Name, pods.GVR, left.Items, err)
-	p.found.ProcessContent(pods.GVR, left, err)
-	p.estimate = left.Estimate
-	return err == nil && left.Items == 0
-}
-
-// deleteTypes deletes the content of the types in parallel. An error of one does not stop the
-// others.
-func (p *pass) deleteTypes(ctx context.Context, resources []nsctl.DeletableResource) {
-	defer p.Trace.Phase(p.namespace.Name, nsctl.PhaseContent)()
+// deleteTypes deletes the content of the types in parallel, and reports whether nothing is left. An
+// error of one does not stop the others.
+func (p *pass) deleteTypes(ctx context.Context, phase nsctl.Phase, resources []nsctl.DeletableResource) (empty bool) {
+	defer p.Trace.Phase(p.namespace.Name, phase)()
 	lefts := make([]nsctl.Remains, len(resources))
 	errs := make([]error, len(resources))
-	undecided := make([]bool, len(resources)) // the error may be forgiven, and is not traced before
 	nsctl.Parallelize(len(resources), p.Concurrency, func(i int) {
 		lefts[i], errs[i] = p.deleteAndCount(ctx, resources[i])
-		if undecided[i] = shared.NotServed(errs[i]); !undecided[i] {
-			p.Trace.TypeDeleted(p.namespace.Name, resources[i].GVR, lefts[i].Items, errs[i])
-		}
+		p.Trace.TypeDeleted(p.namespace.Name, resources[i].GVR, lefts[i].Items, errs[i])
 	})
-	nsctl.ForgiveVanished(ctx, p.Discovery, p.namespace.DeletionTimestamp.Time, resources, errs)
+	if slices.ContainsFunc(errs, nsctl.NotServed) {
+		p.Discovery.Invalidate() // it lists a type that has gone, perhaps
+	}
+	empty = true
 	for i, resource := range resources {
-		if undecided[i] {
-			p.Trace.TypeDeleted(p.namespace.Name, resource.GVR, lefts[i].Items, errs[i])
-		}
 		p.found.ProcessContent(resource.GVR, lefts[i], errs[i])
 		p.estimate = max(p.estimate, lefts[i].Estimate)
+		empty = empty && errs[i] == nil && lefts[i].Items == 0
 	}
+	return empty
 }
 
 // freshTypes makes sure that a pass knows every type of which the namespace may hold objects.
@@ -175,16 +149,12 @@ type freshTypes struct {
 // of returns the types as they were after the deletion, by the server's clock, and after the
 // namespace had settled.
 func (f *freshTypes) of(ctx context.Context, deletedAt, settled time.Time) ([]*api.APIResourceList, error) {
-	f.refresh(settled)
-	return f.discovery.PreferredNamespacedResources(ctx, deletedAt)
-}
-
-func (f *freshTypes) refresh(settled time.Time) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	if f.asked.Before(settled) {
 		asked := time.Now() // before Invalidate: a request that began in between is younger than this
 		f.discovery.Invalidate()
 		f.asked = asked
 	}
+	f.mu.Unlock()
+	return f.discovery.PreferredNamespacedResources(ctx, deletedAt)
 }

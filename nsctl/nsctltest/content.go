@@ -1,10 +1,10 @@
 package nsctltest
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -84,12 +84,25 @@ func (s suite) AFailedTypeDoesNotBlockTheOthers(t *testing.T, c doomed) {
 		}
 		return nil
 	})
-	err := s.newDeleter(t, c).Delete(t.Context(), "ns")
+	var mu sync.Mutex
+	traced := map[string]error{}
+	trace := &nsctl.Trace{TypeDeleted: func(_ string, resource api.GroupVersionResource, _ int, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		assert.NotContains(t, traced, resource.Resource, "each type is traced once")
+		traced[resource.Resource] = err
+	}}
+	deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace })
+	err := deleter.Delete(t.Context(), "ns")
 	require.Error(t, err, "two types failed: Delete must return that, and not go on to finalize")
 	require.True(t, api.IsForbidden(err), "the cause is found through the aggregate: %v", err)
 	var resource *nsctl.ResourceError
 	require.ErrorAs(t, err, &resource, "want a *ResourceError that says what failed")
 	assert.Equal(t, []string{"roles.rbac.authorization.k8s.io/a", "secrets./a"}, c.Left("ns"))
+	assert.Len(t, traced, 30)
+	for resource, err := range traced {
+		assert.Equal(t, resource == "roles" || resource == "secrets", api.IsForbidden(err), resource)
+	}
 	assert.Equal(t, "Failed to delete all resource types, 2 remaining: roles are forbidden, secrets are forbidden",
 		ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Message,
 		"the condition names what failed")
@@ -129,14 +142,6 @@ func (s suite) FinalizersOnContentAreWaitedFor(t *testing.T, c doomed) {
 	c.Release("deployments.apps", "ns", "held")
 	require.NoError(t, deleter.Delete(t.Context(), "ns"))
 	c.AssertGone(t, "ns")
-}
-
-func (s suite) ContentErrorHasAReadableMessage(t *testing.T) {
-	one := &nsctl.ContentError{Errors: []error{context.Canceled}}
-	assert.EqualError(t, one, "context canceled")
-	two := &nsctl.ContentError{Errors: []error{context.Canceled, context.DeadlineExceeded}}
-	assert.EqualError(t, two, "2 errors: [context canceled, context deadline exceeded]")
-	assert.ErrorIs(t, two, context.DeadlineExceeded)
 }
 
 // A type that cannot be listed gets a second collection delete: the answer shows what was left.

@@ -1,7 +1,7 @@
 package nsctltest
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -124,7 +124,7 @@ func (s suite) AListOfAllNamespacesIsNoProof(t *testing.T) {
 						}
 						return true
 					}
-					workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = count }
+					workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Pool.Workers = count }
 					StartController(t, server, s.New, workers)
 					time.Sleep(30 * time.Second)
 					for _, name := range names {
@@ -171,7 +171,7 @@ func (s suite) ANamespaceDoesNotGoAfterARefusal(t *testing.T) {
 				}
 				return nil
 			})
-			workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = 25 }
+			workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Pool.Workers = 25 }
 			StartController(t, server, s.New, workers)
 			time.Sleep(10 * time.Second)
 			names := Crowd(c, 20)
@@ -185,17 +185,10 @@ func (s suite) ANamespaceDoesNotGoAfterARefusal(t *testing.T) {
 // A list without an end is refused, by name, and soon. The other types are deleted, and other
 // namespaces go.
 func (s suite) AListWithoutAnEndIsRefused(t *testing.T) {
-	const readTwice = 4 // two lists of two pages
 	tests := map[string]func(page int) api.List[*item]{
-		"one token":             func(int) api.List[*item] { return headsOf("again", "one") },
-		"one token, no objects": func(int) api.List[*item] { return headsOf("again") },
-		"fresh tokens": func(page int) api.List[*item] {
-			return headsOf(fmt.Sprint("page-", page), fmt.Sprint("thing-", page))
-		},
-		"fresh tokens, no objects": func(page int) api.List[*item] {
-			return headsOf(fmt.Sprint("page-", page))
-		},
-		"two tokens in turn": func(page int) api.List[*item] { return headsOf(fmt.Sprint("page-", page%2), "one") },
+		"one token":                func(int) api.List[*item] { return headsOf("again", "one") },
+		"fresh tokens, no objects": func(page int) api.List[*item] { return headsOf(fmt.Sprint("page-", page)) },
+		"two tokens in turn":       func(page int) api.List[*item] { return headsOf(fmt.Sprint("page-", page%2), "one") },
 	}
 	for name, list := range tests {
 		for _, verbs := range [][]string{nil, {"delete", "list"}} {
@@ -223,11 +216,8 @@ func (s suite) AListWithoutAnEndIsRefused(t *testing.T) {
 				err := deleter.Delete(t.Context(), "doomed")
 				var endless *nsctl.EndlessListError
 				require.ErrorAs(t, err, &endless, "a list without an end was believed")
-				most := 2000
-				if strings.HasPrefix(name, "one token") {
-					most = readTwice
-				}
-				assert.LessOrEqual(t, pages, most, "the list is given up after a bounded number of pages")
+				most := map[string]int{"one token": 4}[name] // two lists of two pages
+				assert.LessOrEqual(t, pages, cmp.Or(most, 2000), "the list is given up after a bounded number of pages")
 				failure := ConditionOf(c.Existing(t, "doomed"), api.NamespaceDeletionContentFailure)
 				assert.Contains(t, failure.Message, "the list of "+evil+" does not end",
 					"the condition names the type")
@@ -283,57 +273,6 @@ func (s suite) OneByOneGoesPageByPage(t *testing.T) {
 	}
 }
 
-// A server owns the texts of its answers. However long they are, the namespace gets its conditions.
-func (s suite) LongMessagesAreCut(t *testing.T, c doomed) {
-	long := strings.Repeat("ä", 500_000)
-	refused := []string{"configmaps", "secrets", "services", "endpoints"}
-	for _, resource := range refused {
-		c.Put(resource+".", "ns", "a")
-	}
-	c.Put("leases.coordination.k8s.io", "ns", "held", WithFinalizers("example.com/"+long, "example.com/short"))
-	c.Refuse(func(r *http.Request) *api.Status {
-		_, resource, _ := strings.Cut(r.URL.Path, "/ns/")
-		if r.Method == http.MethodDelete && slices.Contains(refused, resource) {
-			return Status(403, api.ReasonForbidden, "refused: "+long)
-		}
-		return nil
-	})
-	require.Error(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-	ns := c.Existing(t, "ns")
-	require.Len(t, ns.Status.Conditions, 5)
-	text, err := json.Marshal(ns.Status)
-	require.NoError(t, err)
-	assert.Less(t, len(text), 20_000, "each part of a message is short")
-	failure := ConditionOf(ns, api.NamespaceDeletionContentFailure).Message
-	const begin = "Failed to delete all resource types, 4 remaining: refused: ää"
-	assert.True(t, strings.HasPrefix(failure, begin), "got %.100s", failure)
-	assert.Equal(t, 4, strings.Count(failure, "refused: "), "each type's message begins in it")
-	assert.NotContains(t, failure, "\uFFFD", "the text is cut between characters")
-	assert.Contains(t, ConditionOf(ns, api.NamespaceFinalizersRemaining).Message,
-		"example.com/short in 1 resource instances")
-}
-
-// The hook Deleted adds up to the objects that the passes have deleted: those with finalizers count
-// once, although they are there in each pass.
-func (s suite) DeletedObjectsAreCounted(t *testing.T, c doomed) {
-	c.Verbs["services."] = []string{"delete", "list"}
-	c.Put("pods.", "ns", "slow", RunningPod(30))
-	c.Put("configmaps.", "ns", "a")
-	c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
-	c.Put("services.", "ns", "one")
-	c.Put("services.", "ns", "two")
-	var deleted []int
-	trace := &nsctl.Trace{Deleted: func(_ string, objects int) { deleted = append(deleted, objects) }}
-	deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace })
-	require.Error(t, deleter.Delete(t.Context(), "ns"))
-	time.Sleep(31 * time.Second)
-	require.Error(t, deleter.Delete(t.Context(), "ns"))
-	require.Error(t, deleter.Delete(t.Context(), "ns"))
-	c.Release("configmaps.", "ns", "held")
-	require.NoError(t, deleter.Delete(t.Context(), "ns"))
-	assert.Equal(t, []int{1, 4, 0, 0}, deleted, "the pod; two ConfigMaps and two Services; nothing new")
-}
-
 // A type without the verb list can only be counted by the answer to its deletion. An answer that
 // cannot be read, or that is a part, does not say that nothing is left.
 func (s suite) AnAnswerThatIsNotReadIsNoProof(t *testing.T) {
@@ -355,25 +294,4 @@ func (s suite) AnAnswerThatIsNotReadIsNoProof(t *testing.T) {
 				"the namespace was finalized with content")
 		})
 	}
-}
-
-// A proxy between the client and the server answers one request of a pass with a 404 of its own:
-// the pass does not take that for the end of the namespace.
-func (s suite) AProxysNotFoundEndsNoDeletion(t *testing.T, c doomed) {
-	c.Put("secrets.", "ns", "a")
-	reads := 0
-	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet && r.URL.Path == "/api/v1/namespaces/ns" {
-			if reads++; reads == 2 {
-				http.NotFound(w, r)
-				return
-			}
-		}
-		c.ServeHTTP(w, r)
-	})
-	deleter := s.newDeleter(t, server, func(config *nsctl.DeleterConfig) { config.Concurrency = 1 })
-	if deleter.Delete(t.Context(), "ns") != nil { // then the controller repeats the pass
-		require.NoError(t, deleter.Delete(t.Context(), "ns"))
-	}
-	assert.Empty(t, c.Left("ns"), "a pass over a namespace with content counts as a success")
 }

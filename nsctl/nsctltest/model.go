@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller"
 	"orrery/informer"
 	"orrery/nsctl"
 	"orrery/restclient"
@@ -38,7 +39,7 @@ const stepsOfAWorld = 5_000
 
 // Requests fail, are forbidden, get lost, are slow or hang. No namespace with content is finalized,
 // nothing is deleted in a namespace that is not being deleted, and pods are deleted before
-// everything else. Once the faults end, every namespace without another party's token disappears.
+// everything else. Once the faults end, every namespace disappears.
 func (s suite) TheDeleterNeverFinalizesANamespaceWithContent(t *testing.T) {
 	done, gone := 0, 0
 	for seed := *modelSeed; done < steps(); seed++ {
@@ -74,20 +75,20 @@ type lived struct {
 
 func (s suite) runWorld(t *testing.T, seed uint64) (l lived) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, seed)
+		w := newWorld(seed)
 		namespaces := restclient.Typed[*api.Namespace](NewClient(t, w.cluster), api.NamespacesResource, "")
 		shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
 			Name: "namespaces", ResyncPeriod: worldResync,
 		})
-		deleter := nsctl.DeleterConfig{Namespaces: w, Content: worldContent{w}, Discovery: w, Concurrency: 4,
-			ConflictBackoff: withoutJitter}
-		config := nsctl.Config{Informer: shared, Workers: 6, ResyncPeriod: worldResync,
+		deleter := w.deleterConfig(t)
+		deleter.Concurrency, deleter.ConflictBackoff = 4, withoutJitter
+		config := nsctl.Config{Informer: shared, Pool: controller.PoolConfig{Workers: 6}, ResyncPeriod: worldResync,
 			Trace: &nsctl.Trace{PassContext: w.passContext}}
 		config.Deleter = s.New(deleter)
-		controller, err := nsctl.NewController(config)
+		c, err := nsctl.NewController(config)
 		require.NoError(t, err)
 		stopInformer := running(t, func(ctx context.Context) { _ = shared.Run(ctx) })
-		stop := running(t, controller.Run)
+		stop := running(t, c.Run)
 
 		fate := &fate{world: w}
 		fate.rage(stepsOfAWorld)

@@ -18,9 +18,6 @@ type fate struct {
 	random *rand.Rand
 }
 
-// foreignToken is the finalizer of another party.
-const foreignToken = "example.com/other"
-
 var events = []struct {
 	weight int
 	happen func(f *fate)
@@ -30,11 +27,9 @@ var events = []struct {
 	{40, (*fate).createObject},
 	{40, (*fate).releaseObject},
 	{8, (*fate).changeNamespace},
-	{6, (*fate).releaseNamespace},
 	{3, (*fate).toggleStale},
-	{3, (*fate).toggleForbidden},
 	{4, (*fate).toggleType},
-	{8, (*fate).moveType},
+	{8, (*fate).moveLocked},
 }
 
 // rage draws events until that many steps were made.
@@ -68,7 +63,7 @@ func (f *fate) rage(steps int) {
 // lingering ends all faults, waits, and returns the namespaces still terminating.
 func (f *fate) lingering(timeout time.Duration) (names []string) {
 	f.mu.Lock()
-	f.hostile, f.forbidden, f.cluster.Stale = false, "", nil
+	f.hostile, f.cluster.Stale = false, nil
 	f.mu.Unlock()
 	for until := time.Now().Add(timeout); time.Now().Before(until); time.Sleep(10 * time.Second) {
 		f.mu.Lock()
@@ -79,7 +74,6 @@ func (f *fate) lingering(timeout time.Duration) (names []string) {
 			}
 			if !isActive(ns) {
 				names = append(names, ns.Name)
-				f.removeForeignToken(ns)
 			}
 		}
 		f.mu.Unlock()
@@ -118,11 +112,7 @@ func (f *fate) createNamespace() {
 	if f.cluster.Namespace(name) != nil {
 		return
 	}
-	finalizers := []string{api.FinalizerKubernetes}
-	if f.random.IntN(8) == 0 {
-		finalizers = append(finalizers, foreignToken)
-	}
-	f.cluster.AddNamespace(name, false, finalizers...)
+	f.cluster.AddNamespace(name, false, api.FinalizerKubernetes)
 	for range f.random.IntN(8) {
 		f.createObjectIn(name)
 	}
@@ -196,27 +186,6 @@ func (f *fate) changeNamespace() {
 	}
 }
 
-func hasForeignToken(ns *api.Namespace) bool {
-	return slices.Contains(ns.Spec.Finalizers, foreignToken)
-}
-
-func (f *fate) releaseNamespace() {
-	if ns := f.pick(hasForeignToken); ns != nil {
-		f.removeForeignToken(ns)
-	}
-}
-
-// removeForeignToken removes the token of the other party.
-func (f *fate) removeForeignToken(ns *api.Namespace) {
-	if !hasForeignToken(ns) {
-		return
-	}
-	f.cluster.Update(ns.Name, func(ns *api.Namespace) {
-		isForeign := func(token string) bool { return token == foreignToken }
-		ns.Spec.Finalizers = slices.DeleteFunc(slices.Clone(ns.Spec.Finalizers), isForeign)
-	})
-}
-
 // toggleStale takes the server of a group down, or starts it again.
 func (f *fate) toggleStale() {
 	if len(f.cluster.Stale) > 0 {
@@ -224,15 +193,6 @@ func (f *fate) toggleStale() {
 		return
 	}
 	f.cluster.Stale = []string{[]string{"far.example/v1", "apps/v1", "v1"}[f.random.IntN(3)]}
-}
-
-// toggleForbidden forbids or allows listing a type.
-func (f *fate) toggleForbidden() {
-	if f.forbidden != "" {
-		f.forbidden = ""
-		return
-	}
-	f.forbidden = []string{"secrets", "deployments"}[f.random.IntN(2)]
 }
 
 // toggleType deletes a type and all its objects, or creates it.
@@ -247,6 +207,3 @@ func (f *fate) toggleType() {
 	defer f.cluster.mu.Unlock()
 	delete(f.cluster.content, "widgets."+group)
 }
-
-// moveType serves a type at another version.
-func (f *fate) moveType() { f.moveLocked() }

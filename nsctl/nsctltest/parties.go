@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -216,63 +214,4 @@ func (c *keepingClient) keep(namespace *api.Namespace, err error) (*api.Namespac
 		c.answers = append(c.answers, answered{namespace, slices.Clone(namespace.Spec.Finalizers)})
 	}
 	return namespace, err
-}
-
-// A party that never finishes holds the namespace, and the other party passes again only at each
-// resync. Once the party finishes, the namespace disappears.
-func (s suite) APartyThatNeverFinishesHoldsTheNamespace(t *testing.T) {
-	const resync = time.Minute
-	for name, c := range map[string]struct {
-		finished, stuck string
-		hinder, release func(parties)
-	}{
-		"the second is stuck": {first, second,
-			func(p parties) {
-				p.own.Refuse(func(*http.Request) *api.Status {
-					return Status(500, api.ReasonInternalError,
-						"the storage is down")
-				})
-			},
-			func(p parties) { p.own.Refuse(nil) },
-		},
-		"the first is stuck": {second, first,
-			func(p parties) { p.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold")) },
-			func(p parties) { p.Release("configmaps.", "ns", "held") },
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := s.newParties(t)
-				p.AddNamespace("ns", false, second, first)
-				p.fill("ns")
-				c.hinder(p)
-				passes := map[string]*atomic.Int32{first: {}, second: {}}
-				for _, token := range []string{first, second} {
-					StartController(t, p.Cluster, s.New, func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
-						if token == second {
-							secondParty(t, p.own)(deleter)
-						}
-						config.ResyncPeriod = resync
-						config.Trace = &nsctl.Trace{PassStarted: func(string) { passes[token].Add(1) }}
-					})
-				}
-				synctest.Wait()
-				p.Terminate("ns")
-				time.Sleep(2 * resync) // each has finished its part by then
-				p.Log()
-				before := passes[c.finished].Load()
-				time.Sleep(4 * resync)
-
-				assert.Equal(t, []string{c.stuck}, p.Existing(t, "ns").Spec.Finalizers)
-				assert.Empty(t, writes(p.Log()), "a namespace that hangs is not written to")
-				assert.LessOrEqual(t, passes[c.finished].Load()-before, int32(5), "more often than at each resync")
-
-				c.release(p)
-				time.Sleep(2 * time.Minute)
-				p.AssertGone(t, "ns")
-				assert.Empty(t, p.Left("ns"))
-				assert.Empty(t, p.own.Left("ns"))
-			})
-		})
-	}
 }

@@ -42,15 +42,12 @@ const (
 	// ChecksEmptiness: if many namespaces are being deleted, one cluster-wide list of a type serves
 	// them all.
 	ChecksEmptiness Capability = "one list of a type serves many namespaces"
-	// ForgivesVanishedTypes: a type that is removed during a pass does not fail the pass. Without
-	// it, that pass fails and the next one succeeds.
-	ForgivesVanishedTypes Capability = "a type that vanishes does not fail the pass"
 	// SkipsLastReport: a namespace that disappears with this controller's token gets no report just
 	// before. Without it, each pass reports.
 	SkipsLastReport Capability = "no report about a namespace that goes"
 )
 
-var capabilities = []Capability{LooksFirst, ReadsAnswers, ChecksEmptiness, ForgivesVanishedTypes, SkipsLastReport}
+var capabilities = []Capability{LooksFirst, ReadsAnswers, ChecksEmptiness, SkipsLastReport}
 
 // suite is a form under test. Each exported method is a test. One that takes a cluster runs in a
 // bubble, and gets a new cluster.

@@ -34,9 +34,6 @@ func runPoll(t *testing.T, impl Implementation, poll Poll) {
 		run("stopped while it waits", testPollStopped)
 		run("stopped while a tick is due", testPollStopTick)
 	}
-	if poll.Stops && poll.Timeout && poll.Legacy {
-		run("stopped while the timeout is due", testPollStopTimeout)
-	}
 }
 
 // never is a timeout that no test reaches.
@@ -103,8 +100,6 @@ func testPollErrorAndDone(t *testing.T, _ Implementation, poll Poll) {
 func testPollSlow(t *testing.T, _ Implementation, poll Poll) {
 	var want []time.Duration
 	switch {
-	case poll.Legacy && poll.Immediate: // the ticks begin after the first call
-		want = seconds(0, 35, 45)
 	case poll.Legacy: // both ticks are dropped
 		want = seconds(10, 40, 50)
 	case poll.Immediate: // one tick is kept
@@ -214,45 +209,18 @@ func testPollStopped(t *testing.T, impl Implementation, poll Poll) {
 	assert.Equal(t, poll.upTo(25*time.Second), calls)
 }
 
-// testPollStopTick makes a tick and the stop ready before the loop checks: the call lasts until the
-// next tick is due and then stops the polling.
+// testPollStopTick makes a tick and the stop ready before the loop checks: the call at the first
+// tick lasts until the next one is due and then stops the polling.
 func testPollStopTick(t *testing.T, _ Implementation, poll Poll) {
 	for range 100 {
-		afterwards, _ := poll.stopFromWithin(10*time.Second, never)
-		assert.Zero(t, afterwards)
+		ctx, cancel := context.WithCancel(context.Background())
+		_, _, _ = poll.ask(ctx, never, func(n int) (bool, error) {
+			assert.NoError(t, ctx.Err(), "the condition is called after the stop")
+			if !poll.Immediate || n > 1 {
+				time.Sleep(10 * time.Second)
+				cancel()
+			}
+			return false, nil
+		})
 	}
-}
-
-// testPollStopTimeout does the same with the timeout.
-func testPollStopTimeout(t *testing.T, impl Implementation, poll Poll) {
-	outcomes := map[int]bool{}
-	for range 200 {
-		afterwards, err := poll.stopFromWithin(20*time.Second, 15*time.Second)
-		assert.Equal(t, impl.ErrWaitTimeout, err)
-		outcomes[afterwards] = true
-	}
-	if impl.has(StopWins) {
-		assert.Equal(t, map[int]bool{0: true}, outcomes)
-	} else {
-		assert.Equal(t, map[int]bool{0: true, 1: true}, outcomes, "decided by chance")
-	}
-}
-
-// stopFromWithin polls with a condition that, at the first tick, takes work, stops the polling, and
-// returns false. It returns the number of later calls.
-func (p Poll) stopFromWithin(work, timeout time.Duration) (afterwards int, err error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	_, _, err = p.ask(ctx, timeout, func(n int) (bool, error) {
-		switch {
-		case p.Immediate && n == 1: // not yet a tick
-		case ctx.Err() != nil:
-			afterwards++
-		default:
-			time.Sleep(work)
-			cancel()
-		}
-		return false, nil
-	})
-	return afterwards, err
 }

@@ -36,7 +36,6 @@ func Run(t *testing.T, impl Implementation) {
 		t.Run(poll.Name, func(t *testing.T) { runPoll(t, impl, poll) })
 	}
 	t.Run("Backoff", func(t *testing.T) { runBackoff(t, impl) })
-	t.Run("ExponentialBackoff", func(t *testing.T) { runExponential(t, impl) })
 	t.Run("HandleCrash", func(t *testing.T) { runCrash(t, impl) })
 	t.Run("Group", func(t *testing.T) { runGroup(t, impl) })
 	t.Run("ContextForChannel", func(t *testing.T) { runContext(t, impl) })
@@ -136,11 +135,7 @@ type Implementation struct {
 
 	// NewBackoff returns the Step method of a backoff with these parameters, and a function that
 	// returns its remaining Steps.
-	NewBackoff func(b Backoff) (step func() time.Duration, steps func() int)
-	// ExponentialBackoff polls with a backoff; the second form takes a context.
-	ExponentialBackoff            func(b Backoff, condition func() (bool, error)) error
-	ExponentialBackoffWithContext func(ctx context.Context, b Backoff, condition Condition) error
-
+	NewBackoff        func(b Backoff) (step func() time.Duration, steps func() int)
 	ContextForChannel func(stop <-chan struct{}) context.Context
 	NewGroup          func() Group
 
@@ -206,12 +201,6 @@ type Capability string
 const (
 	// SaturatingDurations: a delay that would overflow is the longest possible one, not negative.
 	SaturatingDurations Capability = "durations saturate instead of becoming negative"
-	// LooksAfterCappedWait: ExponentialBackoff calls the condition once more after the wait that
-	// reached the cap.
-	LooksAfterCappedWait Capability = "asks once more after the wait that reached the cap"
-	// StopWins: a stop while the condition runs prevents the last call of the first generation of
-	// Poll.
-	StopWins Capability = "a stop wins against a timeout in the old Poll functions"
 )
 
 func (impl Implementation) has(c Capability) bool {

@@ -50,6 +50,8 @@ func startNamespaceController(c manager.ControllerContext, options Options) (man
 	trace := nsctl.JoinTraces(append(traces, c.Recording.Namespaces())...)
 	head := func(namespace *api.Namespace) *api.ObjectMeta { return &namespace.ObjectMeta }
 	namespaces := manager.InformerFor(c, api.NamespacesResource, head)
+	pool := c.WorkerConfig("namespace")
+	pool.Workers, pool.Trace = options.Workers, nil // trace has the passes
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaces,
 		Deleter: gears.Choose(c.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(nsctl.DeleterConfig{
@@ -63,13 +65,9 @@ func startNamespaceController(c manager.ControllerContext, options Options) (man
 			Trace:       trace,
 		}),
 		Selection:    options.Selection,
-		Workers:      options.Workers,
 		ResyncPeriod: options.SyncPeriod,
 		GracePeriod:  options.GracePeriod,
-		DrainTimeout: c.DrainTimeout,
-		NewQueue:     c.Gears.NewQueue,
-		QueueTrace:   c.Recording.Queue("namespace"),
-		QueueMetrics: c.QueueMetrics(),
+		Pool:         pool,
 		Trace:        trace,
 	})
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"time"
 
 	"orrery/controller"
 	"orrery/examples/secondparty"
@@ -42,22 +41,15 @@ func build(m *controller.Manager, namespaces *controller.Collection[*api.Namespa
 	if err != nil {
 		return nil, err
 	}
-	passes := m.PoolConfig(name)
-	trace := &nsctl.Trace{
-		Finalized: func(namespace string, err error) {
-			if err == nil { // otherwise the pass fails
-				fmt.Printf("%s: the token %s is taken off\n", namespace, secondparty.Token)
-			}
-		},
-		PassDone: func(namespace string, took time.Duration, failures int, err error) {
-			passes.Trace.PassDone(namespace, took, failures, 0, err)
-		},
-	}
+	trace := &nsctl.Trace{Finalized: func(namespace string, err error) {
+		if err == nil { // otherwise the pass fails
+			fmt.Printf("%s: the token %s is taken off\n", namespace, secondparty.Token)
+		}
+	}}
 	config := secondparty.DeleterConfig(namespaces.Server(""), storage)
 	config.Trace = trace
 	c, err := nsctl.NewController(nsctl.Config{
-		Name: name, Informer: namespaces.Informer(), Deleter: nsctl.NewDeleter(config), Trace: trace,
-		NewQueue: passes.NewQueue, DrainTimeout: passes.DrainTimeout,
+		Informer: namespaces.Informer(), Deleter: nsctl.NewDeleter(config), Trace: trace, Pool: m.PoolConfig(name),
 	})
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orrery/cmd/orrery/controllers"
+	"orrery/controller"
 	"orrery/controller/gears"
 	"orrery/controller/manager"
 	"orrery/examples/secondparty"
@@ -68,8 +69,9 @@ func examples(o *outside) []manager.Descriptor {
 			namespaces := restclient.Typed[*api.Namespace](c.Client, api.NamespacesResource, "")
 			newDeleter := gears.Choose(c.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
 			return nsctl.NewController(nsctl.Config{
-				Name: "second-party", Informer: manager.InformerFor(c, api.NamespacesResource, head),
-				Deleter: newDeleter(secondparty.DeleterConfig(namespaces, storage)), NewQueue: c.Gears.NewQueue,
+				Informer: manager.InformerFor(c, api.NamespacesResource, head),
+				Deleter:  newDeleter(secondparty.DeleterConfig(namespaces, storage)),
+				Pool:     controller.PoolConfig{Name: "second-party", NewQueue: c.Gears.NewQueue},
 			})
 		},
 	}}

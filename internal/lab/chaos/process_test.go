@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orrery/controller"
 	"orrery/internal/lab/faultnet"
 	"orrery/nsctl"
 	"orrery/nsctl/fast"
@@ -90,9 +91,11 @@ func (p *process) addController(w *world) error {
 			Content:    content,
 			Discovery:  discovery.NewCached(discovery.NewWithConfig(p.client, discovery.Config{OnlyWhenReady: true})),
 		}),
-		Workers:    p.plan.Workers,
-		QueueTrace: queue.JoinTraces(hooks, w.recorder.Queue(w.recordedAs(p.plan.Name))),
-		Trace:      nsctl.JoinTraces(p.passes.trace(), w.recorder.Namespaces()),
+		Pool: controller.PoolConfig{
+			Workers:    p.plan.Workers,
+			QueueTrace: queue.JoinTraces(hooks, w.recorder.Queue(w.recordedAs(p.plan.Name))),
+		},
+		Trace: nsctl.JoinTraces(p.passes.trace(), w.recorder.Namespaces()),
 	})
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller"
 	"orrery/controller/gears"
 	"orrery/informer"
 	"orrery/nsctl"
@@ -30,7 +31,7 @@ func (c *Cluster) RunNamespaceControllerOf(ctx context.Context, set gears.Set) (
 	namespaces := informer.NewSharedIndexInformer(typed,
 		informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
 	controller, err := nsctl.NewController(nsctl.Config{
-		Informer: namespaces, DrainTimeout: time.Second,
+		Informer: namespaces, Pool: controller.PoolConfig{DrainTimeout: time.Second},
 		Deleter: gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(nsctl.DeleterConfig{
 			Namespaces: typed, Content: nsctl.NewContentClient(client),
 			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orrery/controller"
 	"orrery/controller/gears"
 	"orrery/examples/virtualmachine/driver"
 	"orrery/informer"
@@ -195,11 +196,13 @@ func (s *Stage) startController(ctx context.Context) error {
 			Concurrency: 2, // types at a time: fewer than in "orrery run", so that you can follow
 			Trace:       hooks,
 		}),
-		Workers:      Workers,
-		DrainTimeout: time.Second,
-		NewQueue:     gate.HoldQueue(s.Gates, story.NamespaceQueue, s.Gears.NewQueue),
-		QueueTrace:   s.Recorder.Queue(story.NamespaceQueue),
-		Trace:        hooks,
+		Pool: controller.PoolConfig{
+			Workers:      Workers,
+			DrainTimeout: time.Second,
+			NewQueue:     gate.HoldQueue(s.Gates, story.NamespaceQueue, s.Gears.NewQueue),
+			QueueTrace:   s.Recorder.Queue(story.NamespaceQueue),
+		},
+		Trace: hooks,
 	})
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller"
 	"orrery/controller/gears"
 	"orrery/informer"
 	"orrery/internal/lab/apiserver"
@@ -93,7 +94,7 @@ func startNamespaceController(
 		})
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: shared,
-		NewQueue: set.NewQueue,
+		Pool:     controller.PoolConfig{NewQueue: set.NewQueue},
 		Deleter: gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(nsctl.DeleterConfig{
 			Namespaces: namespaces,
 			Content:    nsctl.NewContentClient(client),

@@ -57,7 +57,7 @@ func arguments() []any {
 	all := []any{
 		true, false, 2 * time.Second, "blue", "gone", []byte("goroutine 1"),
 		leaderelection.Term{Identity: "a", Predecessor: "b"},
-		nsctl.Found{}, nsctl.Found{ToDelete: 1, Names: []string{canary}}, namespace("blue"), namespace("blue"),
+		nsctl.Found{}, nsctl.Found{ToDelete: 1}, namespace("blue"), namespace("blue"),
 		[]api.NamespaceCondition{
 			{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionTrue, Reason: "R", Message: "m"},
 		},

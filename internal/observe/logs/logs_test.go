@@ -181,7 +181,7 @@ func TestWhatTheLogSays(t *testing.T) {
 		"changes of a dry run that repeats its pass": {0, func(l log) {
 			trace := deleting(l)
 			for _, pods := range []int{4, 4, 3, 3} {
-				trace.WouldDelete("a", api.PodsResource, nsctl.Found{ToDelete: pods, Names: make([]string, pods)}, nil)
+				trace.WouldDelete("a", api.PodsResource, nsctl.Found{ToDelete: pods}, nil)
 				trace.WouldDelete("a", api.PodsResource, nsctl.Found{}, errors.New("forbidden"))
 				trace.PassDone("a", 0, 1, errors.New("listing of secrets: forbidden"))
 			}
@@ -261,9 +261,9 @@ func TestWhatALineHas(t *testing.T) {
 		want      []string
 	}{
 		{0, func(l log) {
-			found := nsctl.Found{ToDelete: 4, Held: 2, Names: make([]string, 6)}
+			found := nsctl.Found{ToDelete: 4, Terminating: 2}
 			l.Namespaces().WouldDelete("a", api.PodsResource, found, nil)
-		}, []string{"INFO  dry run: would delete namespace=a resource=pods behind_pods=0 ending=0 held=2 items=4"}},
+		}, []string{"INFO  dry run: would delete namespace=a resource=pods items=4 terminating=2"}},
 		{1, func(l log) {
 			l.Requests().Warning(restclient.Warning{Code: 299, Text: "it is deprecated", Origin: "pass-1"})
 		}, []string{`DEBUG the API server warns reconcile_id=pass-1 warning="it is deprecated"`}},
@@ -301,14 +301,11 @@ func TestWhatALineHas(t *testing.T) {
 			shop.DeletionTimestamp = &deleted
 			trace.Finalized("unknown", nil)
 			trace.Enqueued(shop, 0)
-			trace.Deleted("shop", 3)
-			trace.Deleted("shop", 4)
-			trace.Deleted("another", 5)
 			trace.Finalized("shop", nil)
 		}, []string{
 			"INFO  namespace finalized namespace=unknown",
 			"INFO  namespace is being deleted namespace=shop first_look_in_s=0",
-			"INFO  namespace finalized namespace=shop after_s=60 objects=7",
+			"INFO  namespace finalized namespace=shop after_s=60",
 		}},
 		{0, func(l log) { // nobody knows how long a finalizer stays; a line a minute
 			trace := l.Namespaces()

@@ -26,7 +26,7 @@ func (l *Logger) Namespaces() *nsctl.Trace {
 		fields: func(line *zerolog.Event, key string) *zerolog.Event { return line.Str("namespace", key) },
 	}}
 	return &nsctl.Trace{
-		Enqueued: log.enqueued, PassContext: log.begun, PassStarted: log.started, Deleted: log.deleted,
+		Enqueued: log.enqueued, PassContext: log.begun, PassStarted: log.started,
 		WouldDelete: log.wouldDelete, Conflict: log.conflict, ConditionsUpdated: log.conditionsUpdated,
 		ConditionsKept: log.conditionsKept, ConditionsFailed: log.conditionsFailed, Finalized: log.finalized,
 		PassStuck: log.passStuck, PassPanicked: log.panicked, PassDone: log.passDone,
@@ -41,18 +41,13 @@ func (l *namespaceLog) enqueued(namespace *api.Namespace, after time.Duration) {
 	}
 }
 
-func (l *namespaceLog) deleted(namespace string, objects int) {
-	l.stories.of(namespace, func(s *story) { s.objects += objects })
-}
-
 func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionResource, found nsctl.Found, err error) {
-	if err != nil || found.Total() == 0 {
+	if err != nil || found == (nsctl.Found{}) {
 		return // the end of the pass has the errors
 	}
-	numbers := fmt.Sprint(resource, found.ToDelete, found.BehindPods, found.Held, found.Ending)
+	numbers := fmt.Sprint(resource, found)
 	l.news(zerolog.InfoLevel, namespace, numbers).Str("resource", resource.TypeName()).Int("items", found.ToDelete).
-		Int("behind_pods", found.BehindPods).Int("held", found.Held).Int("ending", found.Ending).
-		Msg("dry run: would delete")
+		Int("terminating", found.Terminating).Msg("dry run: would delete")
 }
 
 func (l *namespaceLog) conflict(namespace string, err error) {
@@ -107,7 +102,7 @@ func (l *namespaceLog) finalized(namespace string, err error) {
 	line := l.line(l.Info(), namespace)
 	l.stories.of(namespace, func(s *story) {
 		if !s.began.IsZero() {
-			line = line.Dur("after_s", rounded(time.Since(s.began))).Int("objects", s.objects)
+			line = line.Dur("after_s", rounded(time.Since(s.began)))
 		}
 	})
 	line.Msg("namespace finalized")

@@ -84,11 +84,10 @@ type story struct {
 	uid      string
 	over     bool // the last pass found nothing more to do; the story is kept, because events of it arrive late
 	reported bool // its conditions were logged
-	// Of a namespace: see [nsctl.DeletionBegan]; objects that were deleted; finalizers hold content.
-	began   time.Time
-	objects int
-	held    bool
-	logged  recent
+	// Of a namespace: see [nsctl.DeletionBegan]; finalizers hold content.
+	began  time.Time
+	held   bool
+	logged recent
 }
 
 func newStories() *stories { return &stories{known: map[string]*story{}} }

@@ -120,8 +120,8 @@ func (w *world) start(client *restclient.Client) {
 			Namespaces: namespaces, Content: nsctl.NewContentClient(client),
 			Discovery: nsctltest.NewDiscovery(client), Trace: trace,
 		}),
-		QueueMetrics: w.metrics.Queues(),
-		Trace:        trace,
+		Pool:  controller.PoolConfig{QueueMetrics: w.metrics.Queues()},
+		Trace: trace,
 	})
 	require.NoError(w.t, err)
 	w.metrics.Deleting(controller.Deleting, controller.OldestDeletion)

@@ -115,7 +115,7 @@ func (r *Recorder) Namespaces() *nsctl.Trace {
 		},
 		TypeDeleted: content("nsctl.typeDeleted"),
 		WouldDelete: func(ns string, resource api.GroupVersionResource, found nsctl.Found, err error) {
-			content("nsctl.wouldDelete")(ns, resource, found.Total(), err)
+			content("nsctl.wouldDelete")(ns, resource, found.ToDelete+found.Terminating, err)
 		},
 		Conflict: failing("nsctl.conflict"), Finalized: failing("nsctl.finalized"),
 		ConditionsFailed: failing("nsctl.conditionsFailed"),
