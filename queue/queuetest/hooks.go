@@ -88,71 +88,29 @@ func testTrace(t *testing.T, impl Implementation) {
 	d := newDiary()
 	q := impl.NewObservable(queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
 		queue.Config[string]{Trace: d.trace()})
-	expect := func(lines ...string) {
-		t.Helper()
-		waitIdle()
-		assert.Equal(t, lines, d.read(), "each event calls its own hook, once and in its order")
-	}
-
-	q.Add("a")
-	expect("added a")
-	q.Add("a")
-	expect("coalesced a")
-	pass(time.Second)
-	q.Get()
-	expect("got a 1s")
-	q.Add("a")
-	q.Add("a")
-	expect("added a", "coalesced a")
-	pass(2 * time.Second)
-	q.Done("a")
-	expect("done a 2s")
-	q.Get()
-	expect("got a 2s")
-	q.Done("a")
-	q.Done("a")
-	expect("done a 0s", "done unknown a")
-
-	q.AddAfter("a", 0)
-	expect("delayed a 0s", "added a")
-	q.AddAfter("b", 10*time.Second)
-	q.AddAfter("b", 20*time.Second)
-	q.AddAfter("b", 5*time.Second)
-	expect("delayed b 10s", "delayed b 10s", "delayed b 5s")
-	q.AddAfter("a", 5*time.Second)
-	expect("delayed a 5s")
-	pass(5 * time.Second)
-	expect("delay ended b 0s", "added b", "delay ended a 0s", "coalesced a")
-
-	q.AddAfter("c", time.Second)
-	q.Add("c")
-	expect("delayed c 1s", "delay canceled c", "added c")
-	q.AddAfter("c", time.Second)
-	q.AddAfter("c", 0)
-	expect("delayed c 1s", "delayed c 0s", "delay canceled c", "coalesced c")
-	q.AddRateLimited("e")
-	q.AddRateLimited("f")
-	q.AddRateLimited("f")
-	expect("retried e 1 1s", "delayed e 1s", "retried f 1 1s", "delayed f 1s", "retried f 2 2s", "delayed f 1s")
-	q.Add("e")
-	expect("delay canceled e", "added e")
-	q.Forget("e")
-	expect("forgotten e")
-
-	q.ShutDown()
-	expect("shutting down false 1")
-	q.Add("a")
-	q.AddAfter("a", time.Second)
-	q.AddRateLimited("a")
-	expect("refused a", "refused a", "retried a 1 1s", "refused a")
-	for q.Len() > 0 {
-		key, _ := q.Get()
-		q.Done(key)
-	}
-	d.read()
-	q.Get()
-	q.ShutDownWithDrain()
-	expect("shutting down true 0")
+	(&player{T: t, q: q, diary: d}).play(`
+		add a; heard added a
+		add a; heard coalesced a
+		pass 1s; get a; heard got a 1s
+		add a; add a; heard added a, coalesced a
+		pass 2s; done a; heard done a 2s
+		get a; heard got a 2s
+		done a; done a; heard done a 0s, done unknown a
+		after a 0; heard delayed a 0s, added a
+		after b 10s; after b 20s; after b 5s; heard delayed b 10s, delayed b 10s, delayed b 5s
+		after a 5s; heard delayed a 5s
+		pass 5s; heard delay ended b 0s, added b, delay ended a 0s, coalesced a
+		after c 1s; add c; heard delayed c 1s, delay canceled c, added c
+		after c 1s; after c 0; heard delayed c 1s, delayed c 0s, delay canceled c, coalesced c
+		retry e; heard retried e 1 1s, delayed e 1s
+		retry f; retry f; heard retried f 1 1s, delayed f 1s, retried f 2 2s, delayed f 1s
+		add e; heard delay canceled e, added e
+		forget e; heard forgotten e
+		shut; heard shutting down false 1
+		add a; after a 1s; retry a; heard refused a, refused a, retried a 1 1s, refused a
+		get a; get b; get c; get e; heard got a 5s, got b 0s, got c 0s, got e 0s
+		done a; done b; done c; done e; heard done a 0s, done b 0s, done c 0s, done e 0s
+		wait; woken shutdown; drain; heard shutting down true 0`)
 
 	last := q.Snapshot().Seq
 	assert.Len(t, d.seqs, int(last), "the numbers are unique and without gaps")

@@ -174,17 +174,25 @@ func testController(t *testing.T, limiters Limiters) {
 }
 
 func runRateLimits(t *testing.T, impl Implementation) {
-	bubble(t, "AddRateLimited delays a key as the limiter says", func(t *testing.T) {
-		limiter := newCounting()
-		testAddRateLimited(t, ended(t, impl.NewRateLimiting(limiter)), limiter)
+	newQueue := func() queue.RateLimitingInterface[string] { return impl.NewRateLimiting(newCounting()) }
+	runScripts(t, impl, newQueue, []script[queue.RateLimitingInterface[string]]{
+		{name: "AddRateLimited delays a key as the limiter says", calls: `
+			retry a; failures a 1; pass 999.999999ms; take -- before the end of the first delay
+			pass 1ns; take a -- at the end of the first delay
+			retry a; failures a 2; pass 1.999999999s; take -- before the end of the second delay
+			pass 1ns; take a -- at the end of the second delay
+			failures b 0 -- each key has its own count`},
+		{name: "Forget starts over", calls: `
+			retry a; pass 1m; take a; forget a; failures a 0 -- after Forget
+			retry a; pass 1s; take a -- after the delay of a first failure
+			forget never-seen`},
+		{name: "Forget is not Done", calls: `
+			add a; get a; retry a; forget a; pass 1m; len 0 -- Forget is not Done
+			done a; take a -- Forget does not cancel the delay`},
+		{name: "a worker that retries", test: testRetryLoop},
+		{name: "AddRateLimited after ShutDown does nothing", calls: `
+			shut; retry a; pass 1h; len 0 -- the key was added after the shutdown`},
 	})
-	scenario := func(name string, f func(*testing.T, queue.RateLimitingInterface[string])) {
-		bubble(t, name, func(t *testing.T) { f(t, ended(t, impl.NewRateLimiting(newCounting()))) })
-	}
-	scenario("Forget starts over", testForget)
-	scenario("Forget is not Done", testForgetIsNotDone)
-	scenario("a worker that retries", testRetryLoop)
-	scenario("AddRateLimited after ShutDown does nothing", testRateLimitAfterShutDown)
 }
 
 // counting is a limiter that delays a key by one second per failure.
@@ -214,42 +222,6 @@ func (l *counting) NumRequeues(key string) int {
 	return l.failures[key]
 }
 
-func testAddRateLimited(t *testing.T, q queue.RateLimitingInterface[string], limiter *counting) {
-	for failures := 1; failures <= 3; failures++ {
-		q.AddRateLimited("a")
-		assert.Equal(t, failures, limiter.NumRequeues("a"), "the limiter is asked once")
-		assert.Equal(t, failures, q.NumRequeues("a"))
-		pass(time.Duration(failures)*time.Second - 1)
-		require.Zero(t, q.Len())
-		pass(1)
-		require.Equal(t, []string{"a"}, takeAll(t, q))
-	}
-	assert.Zero(t, q.NumRequeues("b"), "each key has its own count")
-}
-
-func testForget(t *testing.T, q queue.RateLimitingInterface[string]) {
-	q.AddRateLimited("a")
-	pass(time.Minute)
-	takeAll(t, q)
-	q.Forget("a")
-	assert.Zero(t, q.NumRequeues("a"))
-	q.AddRateLimited("a")
-	pass(time.Second)
-	assert.Equal(t, []string{"a"}, takeAll(t, q))
-	q.Forget("never seen")
-}
-
-func testForgetIsNotDone(t *testing.T, q queue.RateLimitingInterface[string]) {
-	q.Add("a")
-	take(t, q)
-	q.AddRateLimited("a")
-	q.Forget("a")
-	pass(time.Minute)
-	assertEmpty(t, q, "Forget is not Done")
-	q.Done("a")
-	assert.Equal(t, []string{"a"}, takeAll(t, q), "Forget does not cancel the delay")
-}
-
 func testRetryLoop(t *testing.T, q queue.RateLimitingInterface[string]) {
 	began := time.Now()
 	var attempts []time.Duration
@@ -275,11 +247,4 @@ func testRetryLoop(t *testing.T, q queue.RateLimitingInterface[string]) {
 	require.True(t, stopped())
 	assert.Equal(t, []time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second}, attempts)
 	assert.Zero(t, q.NumRequeues("a"))
-}
-
-func testRateLimitAfterShutDown(t *testing.T, q queue.RateLimitingInterface[string]) {
-	q.ShutDown()
-	q.AddRateLimited("a")
-	pass(time.Hour)
-	assertEmpty(t, q, "the key was added after the shutdown")
 }

@@ -4,27 +4,52 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"orrery/queue"
 )
 
 func runMetrics(t *testing.T, impl Implementation) {
-	scenario := func(name string, f func(*testing.T, queue.DelayingInterface[string], *Metrics, func())) {
-		bubble(t, name, func(t *testing.T) {
+	for _, s := range metricScripts {
+		bubble(t, s.name, func(t *testing.T) {
 			m := NewMetrics()
 			q, update := impl.NewWithMetrics("a queue", m)
-			f(t, ended(t, q), m, update)
+			assert.Len(t, m.Names(), 7)
+			for metric, name := range m.Names() {
+				assert.Equal(t, "a queue", name, metric)
+			}
+			(&player{T: t, q: ended(t, q), metrics: m, update: update}).play(s.calls)
 		})
 	}
-	scenario("adds, depth and the two durations", testMetricsOfWork)
-	scenario("coalesced additions are not counted", testMetricsCoalesce)
-	scenario("the wait of a key added while a worker holds it begins with Add", testMetricsDirty)
-	scenario("unfinished work and the longest running processor", testMetricsUnfinished)
-	scenario("retries", testMetricsRetries)
+}
+
+// Gauges are looked at last: an implementation may let time pass until they are up to date.
+var metricScripts = []script[queue.DelayingInterface[string]]{
+	{name: "adds, depth and the two durations", calls: `
+		add a; add b; adds 2 -- want each Add recorded
+		pass 2s; get a; waited 2s -- want Get recorded, with the time that the key waited
+		get b; pass 3s; worked -- no key is done
+		done b; worked 3s -- want Done recorded with its duration when it returns: was the lock released with unlock?
+		pass 1s; done a; worked 3s 4s -- want Done recorded with the time since Get
+		add c; depth 1 -- a key waits
+		get c; depth 0 -- no key waits`},
+	{name: "coalesced additions are not counted", calls: `
+		add a; pass 1s; add a; pass 1s; get a; adds 1 -- the second Add was coalesced
+		waited 2s -- the wait begins with the first addition`},
+	{name: "the wait of a key added while a worker holds it begins with Add", calls: `
+		pass 1s; add a; get a; pass 1s; add a; add a; adds 2 -- the last Add was coalesced
+		pass 2s; done a; pass 4s; get a; waited 0s 6s -- waiting for Done counts
+		worked 3s`},
+	{name: "unfinished work and the longest running processor", calls: `
+		add a; get a; pass 10s; add b; get b; pass 1s; ages -- a and b are with workers
+		done a; ages -- b is with its worker
+		done b; ages -- no key is with a worker`},
+	{name: "retries", calls: `
+		after a 1s; after a 1m; after b 0; retries 3 -- want each AddAfter counted, also one without effect
+		adds 1 -- only b was added
+		pass 1s; adds 2 -- the delay of a has ended
+		shut; after c 1s; retries 3 -- AddAfter after ShutDown does not count`},
 }
 
 // Metrics is a queue.MetricsProvider that records every value by the metric's exported name, such
@@ -119,108 +144,6 @@ func (m *Metrics) NewLongestRunningProcessorSecondsMetric(queueName string) queu
 
 func (m *Metrics) NewRetriesMetric(queueName string) queue.CounterMetric {
 	return m.metric(queue.MetricRetries, queueName)
-}
-
-func testMetricsOfWork(t *testing.T, q queue.DelayingInterface[string], m *Metrics, update func()) {
-	for metric, name := range m.Names() {
-		assert.Equal(t, "a queue", name, metric)
-	}
-	assert.Len(t, m.Names(), 7)
-
-	q.Add("a")
-	q.Add("b")
-	update()
-	assert.EqualValues(t, 2, m.Value(queue.MetricAdds), "want each Add recorded")
-	assert.EqualValues(t, 2, m.Value(queue.MetricDepth))
-
-	began := time.Now()
-	pass(2 * time.Second)
-	waited := time.Since(began).Seconds()
-	take(t, q)
-	update()
-	assert.EqualValues(t, 1, m.Value(queue.MetricDepth))
-	require.Len(t, m.Observations(queue.MetricLatency), 1, "want Get recorded, with the time that the key waited")
-	assert.GreaterOrEqual(t, m.Observations(queue.MetricLatency)[0], waited)
-
-	got := time.Now()
-	take(t, q)
-	pass(3 * time.Second)
-	worked := time.Since(got).Seconds()
-	assert.Empty(t, m.Observations(queue.MetricWorkDuration))
-	q.Done("b")
-	require.Equal(t, []float64{worked}, m.Observations(queue.MetricWorkDuration),
-		"want Done recorded with its duration when it returns: was the lock released with unlock?")
-	q.Done("a")
-	require.Len(t, m.Observations(queue.MetricWorkDuration), 2)
-	assert.GreaterOrEqual(t, m.Observations(queue.MetricWorkDuration)[1], worked, "the key was taken earlier")
-	update()
-	assert.Zero(t, m.Value(queue.MetricDepth))
-}
-
-func testMetricsCoalesce(t *testing.T, q queue.DelayingInterface[string], m *Metrics, _ func()) {
-	q.Add("a")
-	pass(time.Second)
-	q.Add("a")
-	pass(time.Second)
-	take(t, q)
-	assert.EqualValues(t, 1, m.Value(queue.MetricAdds))
-	assert.Equal(t, []float64{2}, m.Observations(queue.MetricLatency), "the wait begins with the first addition")
-}
-
-func testMetricsDirty(t *testing.T, q queue.DelayingInterface[string], m *Metrics, _ func()) {
-	pass(time.Second)
-	q.Add("a")
-	take(t, q)
-	pass(time.Second)
-	q.Add("a")
-	q.Add("a")
-	assert.EqualValues(t, 2, m.Value(queue.MetricAdds))
-	pass(2 * time.Second)
-	q.Done("a")
-	pass(4 * time.Second)
-	take(t, q)
-	assert.Equal(t, []float64{0, 6}, m.Observations(queue.MetricLatency), "waiting for Done counts")
-	assert.Equal(t, []float64{3}, m.Observations(queue.MetricWorkDuration))
-}
-
-func testMetricsUnfinished(t *testing.T, q queue.DelayingInterface[string], m *Metrics, update func()) {
-	began := time.Now()
-	q.Add("a")
-	take(t, q)
-	pass(10 * time.Second)
-	second := time.Now()
-	q.Add("b")
-	take(t, q)
-	pass(time.Second)
-	update()
-	old, young := time.Since(began).Seconds(), time.Since(second).Seconds()
-	assert.InDelta(t, old+young, m.Value(queue.MetricUnfinishedWork), 1e-9)
-	assert.InDelta(t, old, m.Value(queue.MetricLongestRunning), 1e-9)
-
-	q.Done("a")
-	update()
-	young = time.Since(second).Seconds()
-	assert.InDelta(t, young, m.Value(queue.MetricUnfinishedWork), 1e-9)
-	assert.InDelta(t, young, m.Value(queue.MetricLongestRunning), 1e-9)
-
-	q.Done("b")
-	update()
-	assert.Zero(t, m.Value(queue.MetricUnfinishedWork))
-	assert.Zero(t, m.Value(queue.MetricLongestRunning))
-}
-
-func testMetricsRetries(t *testing.T, q queue.DelayingInterface[string], m *Metrics, _ func()) {
-	q.AddAfter("a", time.Second)
-	q.AddAfter("a", time.Minute) // no effect, but counted
-	q.AddAfter("b", 0)
-	waitIdle()
-	assert.EqualValues(t, 3, m.Value(queue.MetricRetries))
-	assert.EqualValues(t, 1, m.Value(queue.MetricAdds), "only b was added")
-	pass(time.Second)
-	assert.EqualValues(t, 2, m.Value(queue.MetricAdds))
-	q.ShutDown()
-	q.AddAfter("c", time.Second)
-	assert.EqualValues(t, 3, m.Value(queue.MetricRetries))
 }
 
 // Keys returns n keys of the usual length of a namespaced object's.

@@ -33,9 +33,9 @@ func runScripts[Q queue.Interface[string]](t *testing.T, impl Implementation, ne
 			case s.test != nil:
 				s.test(t, q)
 			case s.needs == "" || impl.has(s.needs):
-				play(t, q, s.calls)
+				(&player{T: t, q: q}).play(s.calls)
 			default:
-				play(t, q, s.lacking)
+				(&player{T: t, q: q}).play(s.lacking)
 			}
 		})
 	}
@@ -47,11 +47,16 @@ type player struct {
 	q      queue.Interface[string]
 	gets   []<-chan answer // the calls of Get that "wait" began
 	drains []func() bool   // those of ShutDownWithDrain
+	held   map[string]time.Time
+
+	diary   *diary   // for heard
+	metrics *Metrics // for the verbs of metrics
+	update  func()   // sets the gauges
 }
 
 // play makes calls until an assertion fails, and then logs what led to the failure.
-func play(t *testing.T, q queue.Interface[string], calls string) {
-	p := &player{T: t, q: q}
+func (p *player) play(calls string) {
+	p.held = map[string]time.Time{}
 	played := ""
 	for line := range strings.Lines(strings.TrimSpace(calls)) {
 		line, reason, _ := strings.Cut(strings.TrimSpace(line), " -- ")
@@ -59,8 +64,8 @@ func play(t *testing.T, q queue.Interface[string], calls string) {
 		for call := range strings.SplitSeq(line, ";") {
 			p.call(strings.Fields(call), reason)
 		}
-		if t.Failed() {
-			t.Fatalf("the last of these lines failed:%s", played)
+		if p.Failed() {
+			p.Fatalf("the last of these lines failed:%s", played)
 		}
 	}
 }
@@ -68,15 +73,22 @@ func play(t *testing.T, q queue.Interface[string], calls string) {
 // call makes one call of the queue or asserts something of it.
 //
 //	add K, done K, after K D    Add, Done, AddAfter
-//	shut, drain                 ShutDown; ShutDownWithDrain, in a goroutine
+//	retry K, forget K           AddRateLimited, Forget
+//	shut, drain                 ShutDown, which must return; ShutDownWithDrain, in a goroutine
 //	pass D, idle                time passes; wait until all goroutines are blocked
 //	wait [N]                    N goroutines call Get
 //	woken K...                  exactly these keys were returned to them, "shutdown" for a shutdown
 //	get K                       Get returns the key at once
 //	take K..., take-any K...    these keys are queued, in this order or in any, and are taken
 //	len N, up, down             what Len and ShuttingDown return
+//	failures K N                what NumRequeues returns
 //	drained N                   so many drains have returned
-//	undelayed                   no key is delayed
+//	undelayed, delayed K...     the delayed keys of a snapshot
+//	waiting N                   the goroutines in Get of a snapshot
+//	heard EVENT, ...            the hooks that were called since the last time
+//	adds N, retries N           the counters
+//	waited D..., worked D...    what the histograms observed
+//	depth N, ages               the gauges; ages are those of the keys that get has returned
 //
 // Two single quotes are the empty key.
 func (p *player) call(words []string, reason string) {
@@ -91,10 +103,15 @@ func (p *player) call(words []string, reason string) {
 		p.q.Add(keys[0])
 	case "done":
 		p.q.Done(keys[0])
+		delete(p.held, keys[0])
 	case "after":
 		p.q.(queue.DelayingInterface[string]).AddAfter(keys[0], p.duration(keys[1]))
+	case "retry":
+		p.q.(queue.RateLimitingInterface[string]).AddRateLimited(keys[0])
+	case "forget":
+		p.q.(queue.RateLimitingInterface[string]).Forget(keys[0])
 	case "shut":
-		p.q.ShutDown()
+		require.True(p, background(p.q.ShutDown)(), "ShutDown waits for a worker")
 	case "drain":
 		p.drains = append(p.drains, background(p.q.ShutDownWithDrain))
 	case "pass":
@@ -106,6 +123,8 @@ func (p *player) call(words []string, reason string) {
 			p.gets = append(p.gets, takeAsync(p.q))
 		}
 		waitIdle()
+	case "adds", "retries", "waited", "worked", "depth", "ages":
+		p.measure(verb, keys, reason)
 	default:
 		p.assert(verb, keys, reason)
 	}
@@ -118,6 +137,7 @@ func (p *player) assert(verb string, keys []string, reason string) {
 		assert.Equal(p, keys, p.woken(), reason)
 	case "get":
 		assert.Equal(p, keys[0], take(p.T, p.q), reason)
+		p.held[keys[0]] = time.Now()
 	case "take":
 		assert.Equal(p, keys, append([]string{}, takeAll(p.T, p.q)...), reason)
 	case "take-any":
@@ -126,6 +146,8 @@ func (p *player) assert(verb string, keys []string, reason string) {
 		assert.Equal(p, p.number(keys[0]), p.q.Len(), reason)
 	case "up", "down":
 		assert.Equal(p, verb == "down", p.q.ShuttingDown(), reason)
+	case "failures":
+		assert.Equal(p, p.number(keys[1]), p.q.(queue.RateLimitingInterface[string]).NumRequeues(keys[0]), reason)
 	case "drained":
 		ended := 0
 		for _, returned := range p.drains {
@@ -134,12 +156,59 @@ func (p *player) assert(verb string, keys []string, reason string) {
 			}
 		}
 		assert.Equal(p, p.number(keys[0]), ended, reason)
-	case "undelayed":
-		if q, ok := p.q.(interface{ Snapshot() queue.Snapshot[string] }); ok {
-			assert.Empty(p, q.Snapshot().Delayed, reason)
-		}
+	case "undelayed", "delayed", "waiting":
+		p.look(verb, keys, reason)
+	case "heard":
+		waitIdle()
+		want := strings.Split(strings.Join(keys, " "), ", ")
+		assert.Equal(p, want, p.diary.read(), "each event calls its own hook, once and in its order")
 	default:
 		require.FailNow(p, "unknown call "+verb)
+	}
+}
+
+// look asserts something of a snapshot, if the queue has one.
+func (p *player) look(verb string, keys []string, reason string) {
+	q, ok := p.q.(interface{ Snapshot() queue.Snapshot[string] })
+	switch {
+	case !ok:
+	case verb == "waiting":
+		assert.Equal(p, p.number(keys[0]), q.Snapshot().Waiting, reason)
+	default:
+		delayed := []string{}
+		for _, d := range q.Snapshot().Delayed {
+			delayed = append(delayed, d.Key)
+		}
+		assert.Equal(p, keys, delayed, reason)
+	}
+}
+
+// measure asserts something of the metrics.
+func (p *player) measure(verb string, keys []string, reason string) {
+	waitIdle()
+	switch verb {
+	case "adds", "retries":
+		metric := map[string]string{"adds": queue.MetricAdds, "retries": queue.MetricRetries}[verb]
+		assert.EqualValues(p, p.number(keys[0]), p.metrics.Value(metric), reason)
+	case "waited", "worked":
+		metric := map[string]string{"waited": queue.MetricLatency, "worked": queue.MetricWorkDuration}[verb]
+		want := []float64{}
+		for _, key := range keys {
+			want = append(want, p.duration(key).Seconds())
+		}
+		assert.Equal(p, want, p.metrics.Observations(metric), reason)
+	case "depth":
+		p.update()
+		assert.EqualValues(p, p.number(keys[0]), p.metrics.Value(queue.MetricDepth), reason)
+	case "ages":
+		p.update()
+		var sum, longest time.Duration
+		for _, since := range p.held {
+			sum += time.Since(since)
+			longest = max(longest, time.Since(since))
+		}
+		assert.InDelta(p, sum.Seconds(), p.metrics.Value(queue.MetricUnfinishedWork), 1e-9, reason)
+		assert.InDelta(p, longest.Seconds(), p.metrics.Value(queue.MetricLongestRunning), 1e-9, reason)
 	}
 }
 

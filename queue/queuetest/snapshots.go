@@ -11,9 +11,18 @@ import (
 
 func runSnapshots(t *testing.T, impl Implementation) {
 	bubble(t, "a snapshot shows the queue's content", func(t *testing.T) { testSnapshot(t, impl) })
-	bubble(t, "a snapshot does not change", func(t *testing.T) { testSnapshotDoesNotChange(t, impl) })
-	bubble(t, "delays are sorted", func(t *testing.T) { testSnapshotOrdersDelays(t, impl) })
-	bubble(t, "waiting workers", func(t *testing.T) { testSnapshotOfWaitingWorkers(t, impl) })
+	newQueue := func() queue.ObservableInterface[string] { return impl.NewObservable(nil, queue.Config[string]{}) }
+	runScripts(t, impl, newQueue, []script[queue.ObservableInterface[string]]{
+		{name: "a snapshot does not change", test: testSnapshotDoesNotChange},
+		// The heap is no longer sorted once its first delay has ended; the snapshot is.
+		{name: "delays are sorted", calls: `
+			after first 1s; after a 2s; after b 2s; after c 2s; after d 2s
+			pass 1s; delayed a b c d -- equal delays keep their order`},
+		{name: "waiting workers", calls: `
+			wait 2; waiting 2 -- two goroutines wait in Get
+			shut; woken shutdown shutdown
+			waiting 0 -- a goroutine that has returned from Get does not wait any more`},
+	})
 }
 
 func testSnapshot(t *testing.T, impl Implementation) {
@@ -58,38 +67,10 @@ func testSnapshot(t *testing.T, impl Implementation) {
 	assert.Equal(t, want, q.Snapshot())
 }
 
-func testSnapshotDoesNotChange(t *testing.T, impl Implementation) {
-	q := impl.NewObservable(nil, queue.Config[string]{})
+func testSnapshotDoesNotChange(t *testing.T, q queue.ObservableInterface[string]) {
 	q.Add("a")
 	q.Add("b")
 	s := q.Snapshot()
 	q.Get()
 	assert.Equal(t, []string{"a", "b"}, s.Queued, "a snapshot does not change")
-}
-
-// The heap is no longer sorted once its first delay has ended; the snapshot is.
-func testSnapshotOrdersDelays(t *testing.T, impl Implementation) {
-	q := impl.NewObservable(nil, queue.Config[string]{})
-	defer q.ShutDown()
-	q.AddAfter("first", time.Second)
-	for _, key := range []string{"a", "b", "c", "d"} {
-		q.AddAfter(key, 2*time.Second)
-	}
-	pass(time.Second)
-	var keys []string
-	for _, delayed := range q.Snapshot().Delayed {
-		keys = append(keys, delayed.Key)
-	}
-	assert.Equal(t, []string{"a", "b", "c", "d"}, keys, "equal delays keep their order")
-}
-
-func testSnapshotOfWaitingWorkers(t *testing.T, impl Implementation) {
-	q := impl.NewObservable(nil, queue.Config[string]{})
-	go q.Get()
-	go q.Get()
-	waitIdle()
-	assert.Equal(t, 2, q.Snapshot().Waiting, "two goroutines wait in Get")
-	q.ShutDown()
-	waitIdle()
-	assert.Zero(t, q.Snapshot().Waiting, "a goroutine that has returned from Get does not wait any more")
 }
