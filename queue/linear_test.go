@@ -268,7 +268,7 @@ func search(history []porcupine.Operation) (porcupine.CheckResult, porcupine.Lin
 func TestLinearizableUnderLoad(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		for name, config := range map[string]queue.Config[string]{
-			"plain": {}, "with metrics": {Name: "q", Metrics: queuetest.NoMetrics{}},
+			"plain": {}, "with metrics": {Name: "q", Metrics: queuetest.NoMetrics},
 			"with a trace": {Trace: &queue.Trace[string]{Added: func(queue.Event[string]) {}}},
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -24,20 +24,18 @@ func MetricBuckets() []float64 {
 	return bounds
 }
 
-// MetricsProvider creates the metrics of a queue. The metrics are called from several goroutines at
-// the same time, without the queue's lock.
+// MetricsProvider returns the metrics of the queue with this name.
+type MetricsProvider func(name string) Metrics
+
+// Metrics are the metrics of one queue, with the names above. They are called from several
+// goroutines at the same time, without the queue's lock.
 //
-// It has the shape of client-go's provider, except that the depth is a gauge that is set, not
-// counted up and down. Metrics are called after the lock was released, so a count could momentarily
-// be negative.
-type MetricsProvider interface {
-	NewDepthMetric(name string) SettableGaugeMetric
-	NewAddsMetric(name string) CounterMetric
-	NewLatencyMetric(name string) HistogramMetric
-	NewWorkDurationMetric(name string) HistogramMetric
-	NewUnfinishedWorkSecondsMetric(name string) SettableGaugeMetric
-	NewLongestRunningProcessorSecondsMetric(name string) SettableGaugeMetric
-	NewRetriesMetric(name string) CounterMetric
+// They are client-go's, except that the depth is a gauge that is set, not counted up and down.
+// Metrics are called after the lock was released, so a count could momentarily be negative.
+type Metrics struct {
+	Depth, UnfinishedWork, LongestRunning SettableGaugeMetric
+	Adds, Retries                         CounterMetric
+	Latency, WorkDuration                 HistogramMetric
 }
 
 // SettableGaugeMetric is a number that goes up and down.
@@ -49,9 +47,6 @@ type CounterMetric interface{ Inc() }
 // HistogramMetric counts observations by size.
 type HistogramMetric interface{ Observe(float64) }
 
-// gaugeSetter sets the gauges, see Instrument.
-type gaugeSetter = func(depth int, unfinished, longest time.Duration)
-
 // Instrument returns what a queue with this configuration reports to: a trace that joins the
 // metrics and Config.Trace (nil if there is neither), and a function that sets the gauges (nil
 // without metrics): the number of queued keys, and how long workers have held theirs, in total and
@@ -60,34 +55,22 @@ func (c Config[K]) Instrument() (*Trace[K], func(depth int, unfinished, longest 
 	if c.Metrics == nil {
 		return c.Trace, nil
 	}
-	return JoinTraces(metricsTrace[K](c.Metrics, c.Name), c.Trace), newGauges(c.Metrics, c.Name)
-}
-
-// metricsTrace returns a trace that updates the counters and histograms.
-func metricsTrace[K comparable](provider MetricsProvider, name string) *Trace[K] {
-	adds := provider.NewAddsMetric(name)
-	latency := provider.NewLatencyMetric(name)
-	work := provider.NewWorkDurationMetric(name)
-	retries := provider.NewRetriesMetric(name)
-	return &Trace[K]{
-		Added:   func(Event[K]) { adds.Inc() },
-		Got:     func(_ Event[K], waited time.Duration) { latency.Observe(waited.Seconds()) },
-		Done:    func(_ Event[K], worked time.Duration) { work.Observe(worked.Seconds()) },
-		Delayed: func(Event[K], time.Duration) { retries.Inc() },
+	m := c.Metrics(c.Name)
+	trace := &Trace[K]{
+		Added:   func(Event[K]) { m.Adds.Inc() },
+		Got:     func(_ Event[K], waited time.Duration) { m.Latency.Observe(waited.Seconds()) },
+		Done:    func(_ Event[K], worked time.Duration) { m.WorkDuration.Observe(worked.Seconds()) },
+		Delayed: func(Event[K], time.Duration) { m.Retries.Inc() },
+	}
+	return JoinTraces(trace, c.Trace), func(depth int, unfinished, longest time.Duration) {
+		m.Depth.Set(float64(depth))
+		m.UnfinishedWork.Set(unfinished.Seconds())
+		m.LongestRunning.Set(longest.Seconds())
 	}
 }
 
-// newGauges returns a function that sets the metrics of the present state.
-func newGauges(provider MetricsProvider, name string) gaugeSetter {
-	depths := provider.NewDepthMetric(name)
-	unfinishedWork := provider.NewUnfinishedWorkSecondsMetric(name)
-	longestRunning := provider.NewLongestRunningProcessorSecondsMetric(name)
-	return func(depth int, unfinished, longest time.Duration) {
-		depths.Set(float64(depth))
-		unfinishedWork.Set(unfinished.Seconds())
-		longestRunning.Set(longest.Seconds())
-	}
-}
+// gaugeSetter sets the gauges, see Instrument.
+type gaugeSetter = func(depth int, unfinished, longest time.Duration)
 
 // setGauges sets the gauges of a queue with this content, if it has metrics.
 func setGauges[K comparable](set gaugeSetter, s Snapshot[K]) {

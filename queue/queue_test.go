@@ -3,7 +3,6 @@ package queue_test
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"orrery/queue"
 	"orrery/queue/fast"
@@ -152,7 +150,7 @@ func TestIssue135072MetricsNeedNoGoroutine(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		synctest.Test(t, func(t *testing.T) {
 			before := queuetest.Goroutines()
-			q := newForm(nil, queue.Config[string]{Name: "q", Metrics: queuetest.NoMetrics{}})
+			q := newForm(nil, queue.Config[string]{Name: "q", Metrics: queuetest.NoMetrics})
 			q.Add("a")
 			q.UpdateMetrics()
 			assert.LessOrEqual(t, queuetest.Goroutines(), before)
@@ -207,24 +205,6 @@ func testTimerIsStopped[Q any, P interface {
 	assert.True(t, ended.Value() == nil, "the timer of a queue that is shut down keeps it in memory")
 	require.NotNil(t, running.Value(), "otherwise this test shows nothing")
 	P(running.Value()).ShutDown()
-}
-
-// TestExponentialIsExact compares the shift with arithmetic that cannot overflow.
-func TestExponentialIsExact(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		base := time.Duration(rapid.Int64Min(1).Draw(t, "base"))
-		longest := time.Duration(rapid.Int64Min(1).Draw(t, "max"))
-		limiter := queue.NewItemExponentialFailureRateLimiter[string](base, longest)
-		for n := range 70 {
-			want := new(big.Int).Lsh(big.NewInt(int64(base)), uint(n))
-			if limit := big.NewInt(int64(longest)); want.Cmp(limit) > 0 {
-				want = limit
-			}
-			if got := limiter.When("a"); int64(got) != want.Int64() {
-				t.Fatalf("wait %d is %d, want %v", n, got, want)
-			}
-		}
-	})
 }
 
 func TestExponentialWithoutBase(t *testing.T) {

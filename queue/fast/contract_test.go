@@ -163,7 +163,7 @@ func TestAllocations(t *testing.T) {
 			Got:   func(queue.Event[string], time.Duration) { calls++ },
 			Done:  func(queue.Event[string], time.Duration) { calls++ },
 		}},
-		"metrics": {Metrics: queuetest.NoMetrics{}},
+		"metrics": {Metrics: queuetest.NoMetrics},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := fast.NewRateLimiting(queue.NewItemExponentialFailureRateLimiter[string](time.Hour, time.Hour), config)

@@ -153,23 +153,14 @@ func testHooksMayCallTheQueue(t *testing.T, impl Implementation) {
 func testSeqIsTheOrder(t *testing.T, impl Implementation) {
 	var mu sync.Mutex
 	events := map[uint64]string{}
-	record := func(what string) func(queue.Event[string]) {
-		return func(e queue.Event[string]) {
+	trace := hooks.Observe[queue.Trace[string]](func(hook string, args []any) {
+		if e, ok := args[0].(queue.Event[string]); ok {
 			mu.Lock()
 			defer mu.Unlock()
-			events[e.Seq] = what
+			events[e.Seq] = hook
 		}
-	}
-	timed := func(what string) func(queue.Event[string], time.Duration) {
-		f := record(what)
-		return func(e queue.Event[string], d time.Duration) {
-			assert.GreaterOrEqual(t, d, time.Duration(0))
-			f(e)
-		}
-	}
-	q := impl.NewObservable(nil, queue.Config[string]{Trace: &queue.Trace[string]{
-		Added: record("added"), Coalesced: record("coalesced"), Got: timed("got"), Done: timed("done"),
-	}})
+	})
+	q := impl.NewObservable(nil, queue.Config[string]{Trace: trace})
 	var workers, producers sync.WaitGroup
 	for range 4 {
 		workers.Go(func() {
@@ -190,15 +181,15 @@ func testSeqIsTheOrder(t *testing.T, impl Implementation) {
 	dirty, processing := false, false
 	for seq := uint64(1); seq <= uint64(len(events)); seq++ {
 		switch events[seq] {
-		case "added":
+		case "Added":
 			require.False(t, dirty, "event %d", seq)
 			dirty = true
-		case "coalesced":
+		case "Coalesced":
 			require.True(t, dirty, "event %d", seq)
-		case "got":
+		case "Got":
 			require.True(t, dirty && !processing, "event %d", seq)
 			dirty, processing = false, true
-		case "done":
+		case "Done":
 			require.True(t, processing, "event %d", seq)
 			processing = false
 		default:
@@ -210,8 +201,8 @@ func testSeqIsTheOrder(t *testing.T, impl Implementation) {
 
 // testMetricsAndHooks: metrics do not replace the hooks.
 func testMetricsAndHooks(t *testing.T, impl Implementation) {
-	d, m := newDiary(), NewMetrics()
-	q := impl.NewObservable(nil, queue.Config[string]{Name: "q", Metrics: m, Trace: d.trace()})
+	d, m := newDiary(), &Metrics{}
+	q := impl.NewObservable(nil, queue.Config[string]{Name: "q", Metrics: m.Provide, Trace: d.trace()})
 	q.Add("a")
 	assert.Equal(t, []string{"added a"}, d.read())
 	assert.EqualValues(t, 1, m.Value(queue.MetricAdds))

@@ -12,7 +12,6 @@ import (
 	"weak"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"orrery/queue"
 )
@@ -189,7 +188,10 @@ func runRateLimits(t *testing.T, impl Implementation) {
 		{name: "Forget is not Done", calls: `
 			add a; get a; retry a; forget a; pass 1m; len 0 -- Forget is not Done
 			done a; take a -- Forget does not cancel the delay`},
-		{name: "a worker that retries", test: testRetryLoop},
+		{name: "a worker that retries", calls: `
+			add a; get a; retry a; done a; pass 1s; get a -- after the first failure
+			retry a; done a; pass 2s; get a; forget a; done a -- after the second failure
+			failures a 0; pass 1h; len 0 -- after a success`},
 		{name: "AddRateLimited after ShutDown does nothing", calls: `
 			shut; retry a; pass 1h; len 0 -- the key was added after the shutdown`},
 	})
@@ -220,31 +222,4 @@ func (l *counting) NumRequeues(key string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failures[key]
-}
-
-func testRetryLoop(t *testing.T, q queue.RateLimitingInterface[string]) {
-	began := time.Now()
-	var attempts []time.Duration
-	worker := func() {
-		for {
-			key, shutdown := q.Get()
-			if shutdown {
-				return
-			}
-			attempts = append(attempts, time.Since(began))
-			if len(attempts) < 4 {
-				q.AddRateLimited(key)
-			} else {
-				q.Forget(key)
-			}
-			q.Done(key)
-		}
-	}
-	stopped := background(worker)
-	q.Add("a")
-	pass(time.Minute)
-	q.ShutDown()
-	require.True(t, stopped())
-	assert.Equal(t, []time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second}, attempts)
-	assert.Zero(t, q.NumRequeues("a"))
 }

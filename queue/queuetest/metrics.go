@@ -13,13 +13,10 @@ import (
 func runMetrics(t *testing.T, impl Implementation) {
 	for _, s := range metricScripts {
 		bubble(t, s.name, func(t *testing.T) {
-			m := NewMetrics()
-			q, update := impl.NewWithMetrics("a queue", m)
-			assert.Len(t, m.Names(), 7)
-			for metric, name := range m.Names() {
-				assert.Equal(t, "a queue", name, metric)
-			}
-			(&player{T: t, q: ended(t, q), metrics: m, update: update}).play(s.calls)
+			var m Metrics
+			q, update := impl.NewWithMetrics("a queue", m.Provide)
+			assert.Equal(t, "a queue", m.queue)
+			(&player{T: t, q: ended(t, q), metrics: &m, update: update}).play(s.calls)
 		})
 	}
 }
@@ -52,18 +49,27 @@ var metricScripts = []script[queue.DelayingInterface[string]]{
 		shut; after c 1s; retries 3 -- AddAfter after ShutDown does not count`},
 }
 
-// Metrics is a queue.MetricsProvider that records every value by the metric's exported name, such
-// as queue.MetricDepth.
+// Metrics records every value by the metric's exported name, such as queue.MetricDepth.
 type Metrics struct {
+	queue string // whose metrics were provided
+
 	mu           sync.Mutex
-	names        map[string]string    // guarded by mu; metric to queue
 	values       map[string]float64   // guarded by mu; gauges and counters
 	observations map[string][]float64 // guarded by mu; histograms
 }
 
-// NewMetrics returns a new provider for one queue.
-func NewMetrics() *Metrics {
-	return &Metrics{names: map[string]string{}, values: map[string]float64{}, observations: map[string][]float64{}}
+// Provide is a queue.MetricsProvider for one queue.
+func (m *Metrics) Provide(name string) queue.Metrics {
+	m.queue, m.values, m.observations = name, map[string]float64{}, map[string][]float64{}
+	return queue.Metrics{
+		Depth:          metric{m, queue.MetricDepth},
+		UnfinishedWork: metric{m, queue.MetricUnfinishedWork},
+		LongestRunning: metric{m, queue.MetricLongestRunning},
+		Adds:           metric{m, queue.MetricAdds},
+		Retries:        metric{m, queue.MetricRetries},
+		Latency:        metric{m, queue.MetricLatency},
+		WorkDuration:   metric{m, queue.MetricWorkDuration},
+	}
 }
 
 // Value returns the value of a counter or gauge.
@@ -80,24 +86,10 @@ func (m *Metrics) Observations(metric string) []float64 {
 	return append([]float64{}, m.observations[metric]...)
 }
 
-// Names returns the queue's name for each created metric.
-func (m *Metrics) Names() map[string]string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.names
-}
-
 // metric is one counter, gauge or histogram of a Metrics.
 type metric struct {
 	all  *Metrics
 	name string
-}
-
-func (m *Metrics) metric(name, queue string) metric {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.names[name] = queue
-	return metric{m, name}
 }
 
 func (m metric) Inc() {
@@ -118,34 +110,6 @@ func (m metric) Observe(value float64) {
 	m.all.observations[m.name] = append(m.all.observations[m.name], value)
 }
 
-func (m *Metrics) NewDepthMetric(queueName string) queue.SettableGaugeMetric {
-	return m.metric(queue.MetricDepth, queueName)
-}
-
-func (m *Metrics) NewAddsMetric(queueName string) queue.CounterMetric {
-	return m.metric(queue.MetricAdds, queueName)
-}
-
-func (m *Metrics) NewLatencyMetric(queueName string) queue.HistogramMetric {
-	return m.metric(queue.MetricLatency, queueName)
-}
-
-func (m *Metrics) NewWorkDurationMetric(queueName string) queue.HistogramMetric {
-	return m.metric(queue.MetricWorkDuration, queueName)
-}
-
-func (m *Metrics) NewUnfinishedWorkSecondsMetric(queueName string) queue.SettableGaugeMetric {
-	return m.metric(queue.MetricUnfinishedWork, queueName)
-}
-
-func (m *Metrics) NewLongestRunningProcessorSecondsMetric(queueName string) queue.SettableGaugeMetric {
-	return m.metric(queue.MetricLongestRunning, queueName)
-}
-
-func (m *Metrics) NewRetriesMetric(queueName string) queue.CounterMetric {
-	return m.metric(queue.MetricRetries, queueName)
-}
-
 // Keys returns n keys of the usual length of a namespaced object's.
 func Keys(n int) []string {
 	keys := make([]string, n)
@@ -156,20 +120,13 @@ func Keys(n int) []string {
 }
 
 // NoMetrics is a provider whose metrics do nothing, which leaves the queue's own work for metrics.
-type NoMetrics struct{}
+func NoMetrics(string) queue.Metrics {
+	var n noMetric
+	return queue.Metrics{Depth: n, UnfinishedWork: n, LongestRunning: n, Adds: n, Retries: n, Latency: n, WorkDuration: n}
+}
 
 type noMetric struct{}
 
 func (noMetric) Inc()            {}
 func (noMetric) Set(float64)     {}
 func (noMetric) Observe(float64) {}
-
-func (NoMetrics) NewDepthMetric(string) queue.SettableGaugeMetric                 { return noMetric{} }
-func (NoMetrics) NewAddsMetric(string) queue.CounterMetric                        { return noMetric{} }
-func (NoMetrics) NewLatencyMetric(string) queue.HistogramMetric                   { return noMetric{} }
-func (NoMetrics) NewWorkDurationMetric(string) queue.HistogramMetric              { return noMetric{} }
-func (NoMetrics) NewUnfinishedWorkSecondsMetric(string) queue.SettableGaugeMetric { return noMetric{} }
-func (NoMetrics) NewLongestRunningProcessorSecondsMetric(string) queue.SettableGaugeMetric {
-	return noMetric{}
-}
-func (NoMetrics) NewRetriesMetric(string) queue.CounterMetric { return noMetric{} }

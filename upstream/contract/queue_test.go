@@ -62,7 +62,7 @@ func TestQueue(t *testing.T) {
 // period of the original's goroutine.
 func newQueueWithMetrics(name string, provider queue.MetricsProvider) (queue.DelayingInterface[string], func()) {
 	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
-		Name: name, MetricsProvider: queueMetrics{provider},
+		Name: name, MetricsProvider: queueMetrics{provider(name)},
 	})
 	return q, func() {
 		time.Sleep(500 * time.Millisecond)
@@ -70,35 +70,35 @@ func newQueueWithMetrics(name string, provider queue.MetricsProvider) (queue.Del
 	}
 }
 
-// queueMetrics adapts our provider to the original.
-type queueMetrics struct{ queue.MetricsProvider }
+// queueMetrics adapts our metrics to the original's provider.
+type queueMetrics struct{ queue.Metrics }
 
-func (m queueMetrics) NewDepthMetric(name string) workqueue.GaugeMetric {
-	return &queueDepth{gauge: m.MetricsProvider.NewDepthMetric(name)}
+func (m queueMetrics) NewDepthMetric(string) workqueue.GaugeMetric {
+	return &queueDepth{gauge: m.Depth}
 }
 
-func (m queueMetrics) NewAddsMetric(name string) workqueue.CounterMetric {
-	return m.MetricsProvider.NewAddsMetric(name)
+func (m queueMetrics) NewAddsMetric(string) workqueue.CounterMetric {
+	return m.Adds
 }
 
-func (m queueMetrics) NewLatencyMetric(name string) workqueue.HistogramMetric {
-	return m.MetricsProvider.NewLatencyMetric(name)
+func (m queueMetrics) NewLatencyMetric(string) workqueue.HistogramMetric {
+	return m.Latency
 }
 
-func (m queueMetrics) NewWorkDurationMetric(name string) workqueue.HistogramMetric {
-	return m.MetricsProvider.NewWorkDurationMetric(name)
+func (m queueMetrics) NewWorkDurationMetric(string) workqueue.HistogramMetric {
+	return m.WorkDuration
 }
 
-func (m queueMetrics) NewUnfinishedWorkSecondsMetric(name string) workqueue.SettableGaugeMetric {
-	return m.MetricsProvider.NewUnfinishedWorkSecondsMetric(name)
+func (m queueMetrics) NewUnfinishedWorkSecondsMetric(string) workqueue.SettableGaugeMetric {
+	return m.UnfinishedWork
 }
 
-func (m queueMetrics) NewLongestRunningProcessorSecondsMetric(name string) workqueue.SettableGaugeMetric {
-	return m.MetricsProvider.NewLongestRunningProcessorSecondsMetric(name)
+func (m queueMetrics) NewLongestRunningProcessorSecondsMetric(string) workqueue.SettableGaugeMetric {
+	return m.LongestRunning
 }
 
-func (m queueMetrics) NewRetriesMetric(name string) workqueue.CounterMetric {
-	return m.MetricsProvider.NewRetriesMetric(name)
+func (m queueMetrics) NewRetriesMetric(string) workqueue.CounterMetric {
+	return m.Retries
 }
 
 // queueDepth is a gauge that counts up and down. The queue calls it with its lock held.

@@ -28,37 +28,20 @@ func (m *Metrics) Controller(name string) *controller.PoolTrace {
 	}}
 }
 
-// queues is a queue.MetricsProvider.
-type queues struct{ *Metrics }
-
 // Queues returns the provider of the metrics of work queues. Pass the queue's UpdateMetrics to
 // BeforeGather.
-func (m *Metrics) Queues() queue.MetricsProvider { return queues{m} }
-
-func (q queues) NewDepthMetric(name string) queue.SettableGaugeMetric {
-	return q.gauge(queueDepth, name)
-}
-
-func (q queues) NewAddsMetric(name string) queue.CounterMetric { return q.counter(queueAdds, name) }
-
-func (q queues) NewLatencyMetric(name string) queue.HistogramMetric {
-	return q.histogram(queueLatency, name)
-}
-
-func (q queues) NewWorkDurationMetric(name string) queue.HistogramMetric {
-	return q.histogram(queueWork, name)
-}
-
-func (q queues) NewUnfinishedWorkSecondsMetric(name string) queue.SettableGaugeMetric {
-	return q.gauge(queueUnfinished, name)
-}
-
-func (q queues) NewLongestRunningProcessorSecondsMetric(name string) queue.SettableGaugeMetric {
-	return q.gauge(queueLongest, name)
-}
-
-func (q queues) NewRetriesMetric(name string) queue.CounterMetric {
-	return q.counter(queueRetries, name)
+func (m *Metrics) Queues() queue.MetricsProvider {
+	return func(name string) queue.Metrics {
+		return queue.Metrics{
+			Depth:          m.gauge(queueDepth, name),
+			UnfinishedWork: m.gauge(queueUnfinished, name),
+			LongestRunning: m.gauge(queueLongest, name),
+			Adds:           m.counter(queueAdds, name),
+			Retries:        m.counter(queueRetries, name),
+			Latency:        m.histogram(queueLatency, name),
+			WorkDuration:   m.histogram(queueWork, name),
+		}
+	}
 }
 
 // Leading sets whether this process leads the election of that name.

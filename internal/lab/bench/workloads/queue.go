@@ -95,7 +95,7 @@ func (f queueForm) New(options QueueOptions) Queue {
 	if options.Sinks == nil {
 		return f.make(limiter, queue.Config[string]{})
 	}
-	return newUpdated(f.make(limiter, queue.Config[string]{Name: "bench", Metrics: sinkProvider{options.Sinks}}))
+	return newUpdated(f.make(limiter, queue.Config[string]{Name: "bench", Metrics: options.Sinks.provide}))
 }
 
 // updated is a queue whose gauges are updated regularly, as client-go does itself and programs with
@@ -145,20 +145,13 @@ func (s *Sink) Set(float64) { s.calls.Add(1) }
 // Observe counts a call.
 func (s *Sink) Observe(float64) { s.calls.Add(1) }
 
-// sinkProvider passes the sinks to this project's queue.
-type sinkProvider struct{ *Sinks }
-
-func (p sinkProvider) NewDepthMetric(string) queue.SettableGaugeMetric    { return &p.Gauges }
-func (p sinkProvider) NewAddsMetric(string) queue.CounterMetric           { return &p.Adds }
-func (p sinkProvider) NewLatencyMetric(string) queue.HistogramMetric      { return &p.Waits }
-func (p sinkProvider) NewWorkDurationMetric(string) queue.HistogramMetric { return &p.Works }
-func (p sinkProvider) NewUnfinishedWorkSecondsMetric(string) queue.SettableGaugeMetric {
-	return &p.Gauges
+// provide passes the sinks to this project's queue.
+func (s *Sinks) provide(string) queue.Metrics {
+	return queue.Metrics{
+		Depth: &s.Gauges, UnfinishedWork: &s.Gauges, LongestRunning: &s.Gauges,
+		Adds: &s.Adds, Retries: &s.Retries, Latency: &s.Waits, WorkDuration: &s.Works,
+	}
 }
-func (p sinkProvider) NewLongestRunningProcessorSecondsMetric(string) queue.SettableGaugeMetric {
-	return &p.Gauges
-}
-func (p sinkProvider) NewRetriesMetric(string) queue.CounterMetric { return &p.Retries }
 
 // mostStall is far below the time after which a workload counts an event as lost.
 const mostStall = 10 * time.Second
