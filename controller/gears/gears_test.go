@@ -19,39 +19,36 @@ import (
 )
 
 func TestSetsOfGears(t *testing.T) {
-	for text, want := range map[string]string{
-		"fast":                                  "fast",
-		"textbook":                              "textbook",
-		"fast,queue=textbook,deltafifo=inorder": "fast,deltafifo=inorder,queue=textbook",
-		"queue=textbook":                        "fast,queue=textbook",
-		"textbook, queue=fast":                  "fast,deltafifo=textbook,indexer=textbook,informer=textbook,nsctl=textbook,reflector=textbook,restclient=textbook",
-		"textbook,deltafifo=inorder":            "textbook,deltafifo=inorder",
+	const noSet = `; use fast, textbook, or single gears such as queue=textbook`
+	for _, test := range []struct{ text, want, refused string }{
+		{"fast", "fast", ""},
+		{"textbook", "textbook", ""},
+		{"fast,queue=textbook,deltafifo=inorder", "fast,deltafifo=inorder,queue=textbook", ""},
+		{"queue=textbook", "fast,queue=textbook", ""},
+		{"textbook, queue=fast", "fast,deltafifo=textbook,indexer=textbook,informer=textbook,nsctl=textbook," +
+			"reflector=textbook,restclient=textbook", ""},
+		{"textbook,deltafifo=inorder", "textbook,deltafifo=inorder", ""},
+		{"", "fast", `there is no set of gears ""` + noSet},
+		{"quick", "fast", `there is no set of gears "quick"` + noSet},
+		{"queue=textbook,fast", "fast", `fast is for all gears and has to come first, once`},
+		{"textbook,fast", "fast", `fast is for all gears and has to come first, once`},
+		{"fast,queue", "fast", `queue needs a form; its forms are fast, textbook`},
+		{"queue=textbook,queue=fast", "fast", `gear queue is given twice`},
+		{"workqueue=fast", "fast", `there is no gear "workqueue"; the gears are deltafifo, indexer, informer, nsctl, ` +
+			`queue, reflector, restclient`},
+		{"queue=inorder", "fast", `queue has no form "inorder"; its forms are fast, textbook`},
+		{"deltafifo=", "fast", `deltafifo has no form ""; its forms are fast, textbook, inorder`},
 	} {
-		set, err := gears.Parse(text)
-		require.NoError(t, err, text)
-		assert.Equal(t, want, set.String(), text)
+		var set gears.Set
+		if err := set.Set(test.text); test.refused != "" {
+			assert.EqualError(t, err, test.refused)
+		} else {
+			require.NoError(t, err, test.text)
+		}
+		assert.Equal(t, test.want, set.String(), "a set that is refused changes nothing")
 		again, err := gears.Parse(set.String())
 		require.NoError(t, err)
-		assert.Equal(t, set, again, "String is what Parse reads")
-	}
-	assert.Equal(t, "fast", gears.Set{}.String())
-}
-
-func TestUnknownNamesAreRefusedWithAList(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                          `there is no set of gears ""; use fast, textbook, or single gears such as queue=textbook`,
-		"quick":                     `there is no set of gears "quick"; use fast, textbook, or single gears such as queue=textbook`,
-		"queue=textbook,fast":       `fast is for all gears and has to come first, once`,
-		"textbook,fast":             `fast is for all gears and has to come first, once`,
-		"fast,queue":                `queue needs a form; its forms are fast, textbook`,
-		"queue=textbook,queue=fast": `gear queue is given twice`,
-		"workqueue=fast":            `there is no gear "workqueue"; the gears are deltafifo, indexer, informer, nsctl, queue, reflector, restclient`,
-		"queue=inorder":             `queue has no form "inorder"; its forms are fast, textbook`,
-		"deltafifo=":                `deltafifo has no form ""; its forms are fast, textbook, inorder`,
-	} {
-		set := gears.Set{}
-		assert.EqualError(t, set.Set(text), want)
-		assert.Equal(t, gears.Set{}, set, "a set that is refused changes nothing")
+		assert.Equal(t, set.Forms(), again.Forms(), "String is what Parse reads")
 	}
 }
 

@@ -51,20 +51,9 @@ type Descriptor struct {
 	New Initializer
 }
 
-// UnknownNameError reports a selection with an unknown controller.
-type UnknownNameError struct {
-	Name  string
-	Known []string
-}
-
-func (e *UnknownNameError) Error() string {
-	return fmt.Sprintf("there is no controller %q; use * or one of: %s (with - in front to leave it out)",
-		e.Name, strings.Join(e.Known, ", "))
-}
-
 // Choose returns the controllers that a list in the form of kube-controller-manager's --controllers
 // selects: "*" all that are not OnDemand, "name" one, "-name" all but one. A name takes precedence
-// over "*", and "name" over "-name". The error is an [*UnknownNameError].
+// over "*", and "name" over "-name". An unknown name is an error.
 func Choose(all []Descriptor, entries []string) (chosen []Descriptor, err error) {
 	names := map[string]string{} // name and alias to name
 	var known []string
@@ -83,7 +72,8 @@ func Choose(all []Descriptor, entries []string) (chosen []Descriptor, err error)
 		name, ok := names[short]
 		switch {
 		case !ok:
-			return nil, &UnknownNameError{Name: short, Known: known}
+			return nil, fmt.Errorf("there is no controller %q; use * or one of: %s (with - in front to leave it out)",
+				short, strings.Join(known, ", "))
 		case out:
 			left = append(left, name)
 		default:

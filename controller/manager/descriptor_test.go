@@ -1,6 +1,7 @@
 package manager_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,56 +10,48 @@ import (
 	"orrery/controller/manager"
 )
 
-var three = []manager.Descriptor{
-	{Name: "namespace-controller", Alias: "namespace"},
-	{Name: "other-controller"},
-	{Name: "virtualmachine", Alias: "vm", OnDemand: true},
-}
-
-func namesOf(chosen []manager.Descriptor) (names []string) {
-	for _, d := range chosen {
-		names = append(names, d.Name)
-	}
-	return names
-}
-
 func TestChoose(t *testing.T) {
-	tests := []struct {
-		name    string
-		entries []string
-		chosen  []string
-	}{
-		{"nothing", nil, nil},
-		{"all", []string{"*"}, []string{"namespace-controller", "other-controller"}},
-		{"all, and one more", []string{"*", "virtualmachine"},
-			[]string{"namespace-controller", "other-controller", "virtualmachine"}},
-		{"one", []string{"other-controller"}, []string{"other-controller"}},
-		{"one by its alias", []string{"namespace"}, []string{"namespace-controller"}},
-		{"one on demand", []string{"vm"}, []string{"virtualmachine"}},
-		{"all but one", []string{"*", "-other-controller"}, []string{"namespace-controller"}},
-		{"all but one by its alias", []string{"*", "-namespace"}, []string{"other-controller"}},
-		{"all but one that is not among them", []string{"*", "-virtualmachine"},
-			[]string{"namespace-controller", "other-controller"}},
-		{"the order does not matter", []string{"-other-controller", "*"}, []string{"namespace-controller"}},
-		{"named twice, selected wins", []string{"-other-controller", "other-controller"}, []string{"other-controller"}},
-		{"left out without a star selects nothing", []string{"-other-controller"}, nil},
+	three := []manager.Descriptor{
+		{Name: "namespace-controller", Alias: "namespace"},
+		{Name: "other-controller"},
+		{Name: "virtualmachine", Alias: "vm", OnDemand: true},
 	}
-	for _, test := range tests {
+	const unknown = "there is no controller "
+	for _, test := range []struct{ name, entries, want string }{
+		{"nothing", "", ""},
+		{"all", "*", "namespace-controller other-controller"},
+		{"all, and one more", "*,virtualmachine", "namespace-controller other-controller virtualmachine"},
+		{"one", "other-controller", "other-controller"},
+		{"one by its alias", "namespace", "namespace-controller"},
+		{"one on demand", "vm", "virtualmachine"},
+		{"all but one", "*,-other-controller", "namespace-controller"},
+		{"all but one by its alias", "*,-namespace", "other-controller"},
+		{"all but one that is not among them", "*,-virtualmachine", "namespace-controller other-controller"},
+		{"the order does not matter", "-other-controller,*", "namespace-controller"},
+		{"named twice, selected wins", "-other-controller,other-controller", "other-controller"},
+		{"left out without a star selects nothing", "-other-controller", ""},
+		{"unknown", "*,nonsense", unknown + `"nonsense"`},
+		{"left out, unknown", "*,-nonsense", unknown + `"nonsense"`},
+		{"an empty name", "*,", unknown + `""`},
+		{"a dash", "*,-", unknown + `""`},
+		{"all but all", "*,-*", unknown + `"*"`},
+	} {
 		t.Run(test.name, func(t *testing.T) {
-			chosen, err := manager.Choose(three, test.entries)
+			var entries, names []string
+			if test.entries != "" {
+				entries = strings.Split(test.entries, ",")
+			}
+			chosen, err := manager.Choose(three, entries)
+			if strings.HasPrefix(test.want, unknown) {
+				assert.ErrorContains(t, err, test.want)
+				assert.ErrorContains(t, err, "namespace-controller, other-controller, virtualmachine", "what exists")
+				return
+			}
 			require.NoError(t, err)
-			assert.Equal(t, test.chosen, namesOf(chosen))
+			for _, d := range chosen {
+				names = append(names, d.Name)
+			}
+			assert.Equal(t, test.want, strings.Join(names, " "))
 		})
-	}
-}
-
-func TestUnknownNames(t *testing.T) {
-	for _, entry := range []string{"nonsense", "-nonsense", "", "-", "-*"} {
-		_, err := manager.Choose(three, []string{"*", entry})
-		var unknown *manager.UnknownNameError
-		require.ErrorAs(t, err, &unknown, "entry %q", entry)
-		for _, d := range three {
-			assert.Contains(t, err.Error(), d.Name, "the message says what exists")
-		}
 	}
 }

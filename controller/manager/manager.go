@@ -33,13 +33,13 @@ import (
 type Manager struct {
 	shared      *Shared             // with defaults
 	controllers *controller.Manager // its client is that of the informers
-	recorders   recorders
 
-	mu       sync.Mutex // guards the fields below, and the members
-	members  []*member
-	watched  []watched
-	prepared bool
-	left     []string // what was not finished at the end
+	mu        sync.Mutex // guards the fields below, and the members
+	members   []*member
+	watched   []watched
+	recorders []*events.Recorder // those that have started
+	prepared  bool
+	left      []string // what was not finished at the end
 }
 
 // member is a controller of a manager and its state.
@@ -92,7 +92,6 @@ func NewManager(shared Shared, chosen []Descriptor) *Manager {
 		shared.Logger = logs.New(logs.Config{Writer: io.Discard})
 	}
 	m := &Manager{shared: &shared}
-	m.recorders.shared = m.shared
 	wholeLists := shared.Client.WithListLimit(0) // an informer lists a whole resource at once
 	m.controllers = controller.NewManager(controller.Config{
 		Client: m.clientFor(wholeLists, "shared-informers", 1, 1), Gears: shared.Gears,
@@ -103,7 +102,7 @@ func NewManager(shared Shared, chosen []Descriptor) *Manager {
 		client := m.clientFor(shared.Client, d.Name, max(d.QPSFactor, 1), max(d.BurstFactor, 1))
 		c.context = ControllerContext{
 			Shared: shared, Name: d.Name, Client: client,
-			manager: m, recorder: m.recorders.of(d.Name, client),
+			manager: m, recorder: m.recorder(d.Name, client),
 		}
 		m.members = append(m.members, c)
 		if shared.Server != nil {
@@ -144,7 +143,7 @@ const (
 // abandoned, see [Manager.Left]. The error is a [*DiscoveryError], or that of an initializer or of
 // Shared.Lead. Call Run once.
 func (m *Manager) Run(ctx context.Context) error {
-	defer m.recorders.stop(lastEvents)
+	defer m.stopRecorders()
 	asking, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
 	available, err := availableResources(asking, m.shared.Client, m.members)
@@ -384,5 +383,5 @@ func (m *Manager) Synced() error {
 
 // Recorder returns a new recorder of Events of the process itself, which Run stops.
 func (m *Manager) Recorder() events.EventRecorder {
-	return m.recorders.of("orrery", m.controllers.Config().Client)()
+	return m.recorder("orrery", m.controllers.Config().Client)()
 }

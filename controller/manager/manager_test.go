@@ -53,7 +53,8 @@ func TestEachControllerHasAClientOfItsOwn(t *testing.T) {
 		request := func(controller *tiny) func(context.Context, string) {
 			return func(ctx context.Context, key string) {
 				_, name, _ := strings.Cut(key, "/")
-				_ = controller.client.Do(ctx, requestFor("/api/v1/namespaces/default/configmaps/"+name), nil)
+				path := "/api/v1/namespaces/default/configmaps/" + name
+				_ = controller.client.Do(ctx, restclient.Request{Path: path}, nil)
 			}
 		}
 		first := a.describe("a", request(&a), configMaps)
@@ -99,10 +100,11 @@ func TestAResourceThatIsMissing(t *testing.T) {
 	})
 }
 
-// A standby has warm stores, and works only when it leads.
+// A standby has warm stores, and works only when it leads. One that never got to work gives back
+// what it has.
 func TestAStandby(t *testing.T) {
 	inBubble(t, func(s *stage) {
-		var a tiny
+		var a, b tiny
 		show := s.standBy(s.shared(), a.describe("a", nil, configMaps))
 		s.createConfigMap("one")
 		assert.Equal(t, []manager.Status{{Name: "a", State: manager.Standby}}, show.Snapshot())
@@ -113,6 +115,10 @@ func TestAStandby(t *testing.T) {
 		assert.Equal(t, []string{"default/one"}, a.seen())
 		show.end()
 		assert.Equal(t, []manager.Status{{Name: "a", State: manager.Ended}}, show.Snapshot())
+		show = s.standBy(s.shared(), b.describe("b", nil, configMaps))
+		show.end()
+		assert.Len(t, s.log.Lines("controller started"), 1)
+		assert.True(t, b.Snapshot().Queue.ShuttingDown)
 	})
 }
 
@@ -177,25 +183,9 @@ func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
 	})
 }
 
-// A controller that does not return when the Lease is lost does not keep the program from ending.
-func TestALostLeaseIsNotWaitedForLong(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		stuck := make(chan struct{})
-		defer close(stuck)
-		hangs := func(context.Context, context.Context) { <-stuck }
-		show := s.begin(s.shared(), describe("hangs", hangs))
-		began := time.Now()
-		show.kill()
-		for len(show.Left()) == 0 && time.Since(began) < time.Minute {
-			later(time.Second)
-		}
-		require.Equal(t, 5*time.Second, time.Since(began), "when a controller that does not return was abandoned")
-		show.end()
-	})
-}
-
-// What was not finished in time is named, for the exit code and the log.
-func TestPassesThatAreCutShort(t *testing.T) {
+// What was not finished in time is named, for the exit code and the log. A controller that does not
+// return when the Lease is lost does not keep the program from ending.
+func TestWhatIsLeft(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var quick, slow tiny
 		show := s.begin(s.shared(), quick.describe("quick", nil, configMaps),
@@ -204,6 +194,14 @@ func TestPassesThatAreCutShort(t *testing.T) {
 		show.stop()
 		<-show.ended
 		assert.Equal(t, []string{"slow default/x"}, show.Left())
+
+		stuck := make(chan struct{})
+		defer close(stuck)
+		show = s.begin(s.shared(), describe("hangs", func(context.Context, context.Context) { <-stuck }))
+		began := time.Now()
+		show.end()
+		assert.Equal(t, 5*time.Second, time.Since(began), "when a controller that does not return was abandoned")
+		assert.Equal(t, []string{"hangs"}, show.Left())
 	})
 }
 
@@ -217,45 +215,34 @@ func describe(name string, run runs) manager.Descriptor {
 	return manager.Descriptor{Name: name, New: set}
 }
 
-func TestAnInitialiserThatFails(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		for want, fail := range map[string]func() error{
-			"starting b: broken":         func() error { return errors.New("broken") },
-			"starting b: panic: a fault": func() error { panic("a fault") },
-		} {
-			fails := func(manager.ControllerContext) (manager.Controller, error) { return nil, fail() }
-			m := manager.NewManager(s.shared(), []manager.Descriptor{{Name: "b", New: fails}})
-			assert.EqualError(t, m.Run(s.t.Context()), want)
+func TestSetUpsThatFail(t *testing.T) {
+	failing := func(err error) manager.Initializer {
+		return func(manager.ControllerContext) (manager.Controller, error) {
+			if err == nil {
+				panic("a fault")
+			}
+			return nil, err
 		}
-	})
-}
-
-func TestAServerWhoseDiscoveryFails(t *testing.T) {
+	}
 	inBubble(t, func(s *stage) {
+		run := func(ctx context.Context, d manager.Descriptor) error {
+			return manager.NewManager(s.shared(), []manager.Descriptor{d}).Run(ctx)
+		}
+		assert.EqualError(t, run(s.t.Context(), manager.Descriptor{Name: "b", New: failing(errors.New("broken"))}),
+			"starting b: broken")
+		assert.EqualError(t, run(s.t.Context(), manager.Descriptor{Name: "b", New: failing(nil)}),
+			"starting b: panic: a fault")
+
 		var a tiny
 		s.Fault("internal-error")
-		m := manager.NewManager(s.shared(), []manager.Descriptor{a.describe("a", nil, configMaps)})
-		err := m.Run(s.t.Context())
+		err := run(s.t.Context(), a.describe("a", nil, configMaps))
 		failed, _ := errors.AsType[*manager.DiscoveryError](err)
 		require.NotNil(t, failed)
 		assert.ErrorContains(t, err, "discovering resources: ")
 		assert.ErrorIs(t, err, failed.Err)
-
 		stopped, stop := context.WithCancel(s.t.Context())
 		stop()
-		m = manager.NewManager(s.shared(), []manager.Descriptor{a.describe("a", nil, configMaps)})
-		assert.NoError(t, m.Run(stopped), "it was stopped before it was set up")
-	})
-}
-
-// Controllers that never got to work give back what they have.
-func TestControllersThatMayNotWork(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		var a tiny
-		show := s.standBy(s.shared(), a.describe("a", nil, configMaps))
-		show.end()
-		assert.Empty(t, s.log.Lines("controller started"))
-		assert.True(t, a.Snapshot().Queue.ShuttingDown)
+		assert.NoError(t, run(stopped, a.describe("a", nil, configMaps)), "it was stopped before it was set up")
 	})
 }
 
@@ -321,7 +308,12 @@ func TestEventsOfTheProcess(t *testing.T) {
 		lease := api.ObjectReference{Kind: "Lease", Namespace: "kube-system", Name: "orrery"}
 		show.Recorder().Event(s.t.Context(), lease, api.EventNormal, "LeaderElection", "I became leader")
 		show.end()
-		assert.Contains(t, s.events(), "orrery: Lease orrery: LeaderElection: I became leader")
+		events := restclient.Typed[*api.Event](s.Admin(), api.EventsResource, "")
+		list, err := events.List(s.t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		require.Len(t, list.Items, 1)
+		assert.Equal(t, []string{"orrery", "orrery", "I became leader"},
+			[]string{list.Items[0].Source.Component, list.Items[0].InvolvedObject.Name, list.Items[0].Message})
 		assert.Contains(t, strings.Join(s.metric("orrery_events_recorded_total"), ""), "orrery_events_recorded_total 1")
 	})
 }

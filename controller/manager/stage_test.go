@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"orrery/controller"
 	"orrery/controller/gears"
 	"orrery/controller/manager"
@@ -64,7 +62,6 @@ type show struct {
 	*manager.Manager
 	work  func() // it leads
 	stop  func() // the controllers finish
-	kill  func() // they are cut short
 	ended <-chan error
 	end   func() // ends everything and waits for it
 }
@@ -86,7 +83,7 @@ func (s *stage) standBy(shared manager.Shared, chosen ...manager.Descriptor) *sh
 	m, ended := manager.NewManager(shared, chosen), make(chan error, 1)
 	go func() { ended <- m.Run(stopped) }()
 	later(time.Second) // the stores are filled
-	return &show{m, func() { close(leads) }, stop, kill, ended, func() {
+	return &show{m, func() { close(leads) }, stop, ended, func() {
 		kill()
 		stop()
 		<-ended
@@ -179,19 +176,6 @@ func (s *stage) createConfigMap(name string) {
 	synctest.Wait()
 }
 
-// events returns the Events of the cluster as "component: kind name: reason: message", in the order
-// of their names.
-func (s *stage) events() (all []string) {
-	s.t.Helper()
-	list, err := restclient.Typed[*api.Event](s.Admin(), api.EventsResource, "").List(s.t.Context(), api.ListOptions{})
-	require.NoError(s.t, err)
-	for _, e := range list.Items {
-		all = append(all,
-			e.Source.Component+": "+e.InvolvedObject.Kind+" "+e.InvolvedObject.Name+": "+e.Reason+": "+e.Message)
-	}
-	return all
-}
-
 // metric returns the lines of the metrics that begin like this.
 func (s *stage) metric(prefix string) (lines []string) {
 	s.t.Helper()
@@ -222,5 +206,3 @@ func later(limit time.Duration) {
 	time.Sleep(limit)
 	synctest.Wait()
 }
-
-func requestFor(path string) restclient.Request { return restclient.Request{Path: path} }
