@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"orrery/informer"
-	"orrery/restclient/api"
 )
 
 // Reconcile makes one pass over an object of the local copy, also over one that has a
@@ -13,7 +12,7 @@ import (
 // when to look at it again although nothing has failed; 0 means at the next event. After an error
 // the pass is repeated, later each time; see [Permanent]. A conflict is such an error: the server
 // refuses an Update of an outdated object, and the next pass sees the newer one. To change an
-// object, change its DeepCopy.
+// object, change its DeepCopy. A pass may take two minutes.
 type Reconcile[T Object] func(ctx context.Context, object T) (after time.Duration, err error)
 
 // Options tune a controller. The zero value works.
@@ -21,8 +20,6 @@ type Options struct {
 	// Workers is how many objects are worked on at a time. Default 5. An object is never worked on
 	// twice at a time.
 	Workers int
-	// PassTimeout is how long a pass may take. Default 2 minutes; negative is no limit.
-	PassTimeout time.Duration
 	// Gone makes a pass over the key, namespace/name, of an object that the collection does not
 	// have any more. Default: nothing. It may be called repeatedly, also for an object that the
 	// label selector no longer selects. For one that goes while no replica works it is called only
@@ -36,9 +33,8 @@ type Options struct {
 // Controller calls a [Reconcile] for the objects of a collection: for each that exists when it
 // starts, and again when one changes.
 type Controller[T Object] struct {
-	pool     *Pool
-	relevant func(old, object T) bool
-	owners   []func() []string // the keys that the objects of Owns name
+	pool   *Pool
+	owners []func() []string // the keys that the objects of Owns name
 }
 
 // New returns a controller of the objects of a collection, which [Manager.Run] runs. name is in
@@ -47,19 +43,15 @@ func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconci
 	if reconcile == nil {
 		panic("controller: " + name + " has no Reconcile")
 	}
-	c := &Controller[T]{relevant: func(T, T) bool { return true }}
+	c := &Controller[T]{}
 	store := of.informer.GetIndexer()
 	handle(of, informer.ResourceEventHandlerFuncs[T]{
-		AddFunc: func(object T, _ bool) { c.queue(object) },
-		UpdateFunc: func(old, object T) {
-			if c.relevant(old, object) {
-				c.queue(object)
-			}
-		},
+		AddFunc:    func(object T, _ bool) { c.queue(object) },
+		UpdateFunc: func(_, object T) { c.queue(object) },
 		DeleteFunc: func(deleted informer.DeletedObject[T]) { c.pool.Add(deleted.Key) },
 	})
 	config := m.PoolConfig(name)
-	config.Workers, config.PassTimeout = options.Workers, options.PassTimeout
+	config.Workers = options.Workers
 	if options.Trace != nil {
 		config.Trace = options.Trace
 	}
@@ -86,10 +78,6 @@ func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconci
 	return c
 }
 
-// When limits which changes of an object of the controller queue it: those for which relevant
-// returns true. An object that is new, or gone, is queued in any case. Each call replaces the last.
-func (c *Controller[T]) When(relevant func(old, object T) bool) { c.relevant = relevant }
-
 func (c *Controller[T]) queue(object T) {
 	if key, err := informer.MetaNamespaceKeyFunc(object); err == nil {
 		c.pool.Add(key)
@@ -98,7 +86,7 @@ func (c *Controller[T]) queue(object T) {
 
 // Owns queues the object that owner names whenever an object of another collection changes: one
 // that the controller has made, or reads. owner returns a key, namespace/name or the name of an
-// object of the cluster; "" for none. See [OwnerOfKind].
+// object of the cluster; "" for none.
 func Owns[T, D Object](c *Controller[T], of *Collection[D], owner func(D) string) {
 	queue := func(object D) {
 		if key := owner(object); key != "" {
@@ -118,33 +106,6 @@ func Owns[T, D Object](c *Controller[T], of *Collection[D], owner func(D) string
 		UpdateFunc: func(old, object D) { queue(old); queue(object) },
 		DeleteFunc: func(deleted informer.DeletedObject[D]) { queue(deleted.Object) },
 	})
-}
-
-// OwnerOfKind returns an owner for [Owns]: the object of that kind, of any API group, which the
-// ownerReferences of an object call its controller. It must be in the same namespace; for an owner
-// of the cluster, pass a function that returns its name.
-func OwnerOfKind[D interface {
-	Object
-	GetOwnerReferences() []api.OwnerReference
-}](kind string) func(D) string {
-	return func(object D) string {
-		for _, owner := range object.GetOwnerReferences() {
-			if owner.Kind == kind && owner.Controller != nil && *owner.Controller {
-				return object.GetNamespace() + "/" + owner.Name
-			}
-		}
-		return ""
-	}
-}
-
-// ControlledBy returns the ownerReference of an object that owner controls: the garbage collector
-// deletes the object after its owner, and [OwnerOfKind] finds the owner. apiVersion and kind are
-// the owner's, such as apps/v1 and Deployment.
-func ControlledBy(apiVersion, kind string, owner *api.ObjectMeta) api.OwnerReference {
-	controls := true
-	return api.OwnerReference{
-		APIVersion: apiVersion, Kind: kind, Name: owner.Name, UID: owner.UID, Controller: &controls,
-	}
 }
 
 // handle adds a handler to the informer of a collection. It panics after [Manager.Run].

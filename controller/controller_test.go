@@ -6,13 +6,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -144,6 +141,7 @@ func TestAFailedPassIsRepeatedAndWrittenOnceAMinute(t *testing.T) {
 	})
 }
 
+// A 404 of a type with a definition of its own says what to do.
 func TestAnInformerThatCannotListOrWatchIsWritten(t *testing.T) {
 	forbid := func(w *world, verb string) {
 		w.Fault("forbid:verb=" + verb + ",resource=configmaps,user=" + clustertest.ControllerUser)
@@ -152,12 +150,18 @@ func TestAnInformerThatCannotListOrWatchIsWritten(t *testing.T) {
 		forbid(w, "list")
 		forbid(w, "watch")
 		greet(w)
+		custom := api.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}
+		controller.Watch[*api.ConfigMap](w.manager, custom, "")
+		controller.Watch[*api.ConfigMap](w.manager, api.GroupVersionResource{Version: "v1", Resource: "nothings"}, "")
 	}, func(w *world) {
 		w.label(`"hello"`)
 		time.Sleep(30 * time.Second)
 		assert.NotZero(w.t, w.failures.Count("watching configmaps: "), "a failure is visible without configuration")
 		assert.Empty(w.t, w.text(), "no pass begins before the copies are complete")
 		assert.Zero(w.t, w.failures.Count("watching namespaces"), "these can be listed")
+		assert.NotEmpty(w.t, w.failures.Lines("watching things.example.com: ", "apply its CustomResourceDefinition"))
+		assert.NotEmpty(w.t, w.failures.Lines("watching nothings: "))
+		assert.Empty(w.t, w.failures.Lines("watching nothings: ", "apply its"))
 	})
 	inACluster(t, greet, func(w *world) {
 		time.Sleep(time.Minute)
@@ -169,52 +173,8 @@ func TestAnInformerThatCannotListOrWatchIsWritten(t *testing.T) {
 	})
 }
 
-// told passes on what is written.
-type told chan string
-
-func (c told) Write(text []byte) (int, error) {
-	c <- string(text)
-	return len(text), nil
-}
-
-// A 404 of a type with a definition of its own says what to do; one of a built-in type means that
-// the server is no API server.
-func TestATypeThatTheServerLacks(t *testing.T) {
-	server := httptest.NewServer(http.NotFoundHandler())
-	defer server.Close()
-	client, err := restclient.New(restclient.Config{Host: server.URL})
-	require.NoError(t, err)
-	defer client.Close()
-	for hint, resource := range map[bool]api.GroupVersionResource{
-		true:  {Group: "example.com", Version: "v1", Resource: "things"},
-		false: api.ConfigMapsResource,
-	} {
-		failures := make(told, 100)
-		m := controller.NewManager(controller.Config{Client: client, Failures: failures})
-		nothing := func(context.Context, *api.ConfigMap) (time.Duration, error) { return 0, nil }
-		controller.New(m, "c", controller.Watch[*api.ConfigMap](m, resource, ""), nothing, controller.Options{})
-		ctx, stop := context.WithCancel(t.Context())
-		ended := clustertest.Run(ctx, m.Run)
-		said := <-failures
-		stop()
-		<-ended
-		assert.Equal(t, hint, strings.Contains(said, "apply its CustomResourceDefinition"), said)
-	}
-}
-
-// count runs a controller of the ConfigMaps of the label app=counted.
-func count(
-	w *world, result func() (time.Duration, error), options controller.Options,
-) *controller.Controller[*api.ConfigMap] {
-	pass := func(_ context.Context, m *api.ConfigMap) (time.Duration, error) {
-		fmt.Fprintf(&w.passes, "pass %s\n", m.Name)
-		return result()
-	}
-	return controller.New(w.manager, "counter", w.counted(), pass, options)
-}
-
-// A pass that takes too long is cancelled, and so is one that the drain does not wait for.
-func TestTimeLimits(t *testing.T) {
+// A pass that the drain does not wait for is cancelled.
+func TestTheDrainHasALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{Cluster: clustertest.New(t), t: t}
 		w.manager = controller.NewManager(controller.Config{Client: w.Client(), Failures: &w.failures,
@@ -223,13 +183,12 @@ func TestTimeLimits(t *testing.T) {
 		controller.New(w.manager, "slow", maps, func(ctx context.Context, _ *api.ConfigMap) (time.Duration, error) {
 			<-ctx.Done()
 			return 0, ctx.Err()
-		}, controller.Options{PassTimeout: 10 * time.Second})
+		}, controller.Options{})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- w.manager.Run(ctx) }()
 		w.Must("POST", greetings, one)
-		time.Sleep(10500 * time.Millisecond)
-		assert.Equal(t, 1, w.failures.Count(controller.ErrPassTimeout.Error()), "the limit is that of the options")
+		time.Sleep(10 * time.Second)
 		began := time.Now()
 		stop()
 		err := <-ended
@@ -241,66 +200,46 @@ func TestTimeLimits(t *testing.T) {
 
 const one = `{"metadata":{"name":"one","labels":{"app":"counted"}},"data":{"a":"1"}}`
 
-func TestOnlyRelevantChangesQueue(t *testing.T) {
+// An object that another one names is looked at when that changes, also if it changes hands. What
+// is named and is not there any more leads to a pass over its key: it may have gone while no
+// replica worked.
+func TestOwnedObjectsQueueTheirOwners(t *testing.T) {
+	pod := func(owner string) string {
+		return `{"metadata":{"name":"p","annotations":{"of":"` + owner + `"}},` +
+			`"spec":{"containers":[{"name":"c","image":"i"}]}}`
+	}
+	const pods = "/api/v1/namespaces/default/pods"
 	inACluster(t, func(w *world) {
-		c := count(w, func() (time.Duration, error) { return 0, nil }, controller.Options{
-			Gone: func(_ context.Context, key string) error {
+		w.Must("POST", pods, pod("default/was-deleted"))
+		c := controller.New(w.manager, "counter", w.counted(),
+			func(_ context.Context, m *api.ConfigMap) (time.Duration, error) {
+				_, err := fmt.Fprintf(&w.passes, "pass %s\n", m.Name)
+				return 0, err
+			}, controller.Options{Gone: func(_ context.Context, key string) error {
 				_, err := fmt.Fprintf(&w.passes, "gone %s\n", key)
 				return err
-			},
-		})
-		c.When(func(old, object *api.ConfigMap) bool { return old.Data["a"] != object.Data["a"] })
+			}})
+		controller.Owns(c, controller.Watch[*api.Pod](w.manager, api.PodsResource, ""),
+			func(p *api.Pod) string { return p.Annotations["of"] })
 	}, func(w *world) {
-		w.Must("POST", greetings, one)
-		w.Must("POST", greetings, strings.ReplaceAll(strings.ReplaceAll(one, "counted", "other"), "one", "other"))
-		w.Within(time.Second, "the new object is looked at", func() bool { return w.of("one") == 1 })
-		w.Must("PATCH", greetings+"/one", `{"data":{"b":"2"}}`)
-		time.Sleep(time.Minute)
-		assert.Equal(w.t, 1, w.of("one"), "b is not relevant")
-		assert.Zero(w.t, w.of("other"), "the selector leaves it out")
-		w.Must("PATCH", greetings+"/one", `{"data":{"a":"2"}}`)
-		w.Within(time.Second, "a is relevant", func() bool { return w.of("one") == 2 })
-		w.Must("DELETE", greetings+"/one", "")
-		w.Within(time.Second, "the end is always relevant",
-			func() bool { return w.passes.Count("gone default/one") == 1 })
-		assert.Equal(w.t, 2, w.of("one"), "a pass needs an object")
-	})
-}
-
-// Objects that an owner has by its ownerReferences queue it, also if they change hands.
-func TestOwnersByReference(t *testing.T) {
-	inACluster(t, func(w *world) {
-		c := count(w, func() (time.Duration, error) { return 0, nil }, controller.Options{})
-		pods := controller.Watch[*api.Pod](w.manager, api.PodsResource, "")
-		controller.Owns(c, pods, controller.OwnerOfKind[*api.Pod]("ConfigMap"))
-	}, func(w *world) {
+		gone := func(key string) func() bool { return func() bool { return w.passes.Count("gone "+key+"\n") > 0 } }
+		w.Within(10*time.Second, "a pass over the key", gone("default/was-deleted"))
 		w.Must("POST", greetings, one)
 		w.Must("POST", greetings, strings.ReplaceAll(one, "one", "two"))
-		w.Within(time.Second, "both are looked at",
-			func() bool { return w.of("one") == 1 && w.of("two") == 1 })
-		owned := func(owner, controls string) string {
-			uid := clustertest.Get[api.ConfigMap](w.Cluster, greetings+"/"+owner).UID
-			return `{"metadata":{"name":"p","ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"` +
-				owner + `","uid":"` + uid + `","controller":` + controls + `}]},` +
-				`"spec":{"containers":[{"name":"c","image":"i"}]}}`
-		}
-		w.Must("POST", "/api/v1/namespaces/default/pods", owned("one", "true"))
+		w.Must("POST", greetings, strings.ReplaceAll(strings.ReplaceAll(one, "counted", "other"), "one", "other"))
+		w.Within(time.Second, "both are looked at", func() bool { return w.of("one") == 1 && w.of("two") == 1 })
+		w.Must("PATCH", pods+"/p", pod("default/one"))
 		w.Within(time.Second, "its owner is looked at", func() bool { return w.of("one") > 1 })
 		time.Sleep(time.Minute)
-		former, before := w.of("one"), w.of("two")
-		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", owned("two", "true"))
-		w.Within(time.Second, "the new owner is looked at", func() bool { return w.of("two") > before })
+		former, next := w.of("one"), w.of("two")
+		w.Must("PATCH", pods+"/p", pod("default/two"))
+		w.Within(time.Second, "the new owner is looked at", func() bool { return w.of("two") > next })
 		assert.Greater(w.t, w.of("one"), former, "the former owner has lost something")
-		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", owned("two", "false"))
-		time.Sleep(time.Minute)
-		before = w.of("two")
-		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", `{"metadata":{"labels":{"a":"b"}}}`)
-		time.Sleep(time.Minute)
-		assert.Equal(w.t, before, w.of("two"), "an owner that is not the controller is not told")
-		w.Must("PATCH", "/api/v1/namespaces/default/pods/p",
-			strings.Replace(owned("two", "true"), "ConfigMap", "Other", 1))
-		time.Sleep(time.Minute)
-		assert.Equal(w.t, before, w.of("two"), "an owner of another kind is not told")
+		former = w.of("one")
+		w.Must("DELETE", greetings+"/one", "")
+		w.Within(time.Second, "a deletion is looked at", gone("default/one"))
+		assert.Equal(w.t, former, w.of("one"), "a pass needs an object")
+		assert.Zero(w.t, w.of("other"), "the selector leaves it out")
 	})
 }
 
@@ -345,9 +284,9 @@ func TestStopFinishesPasses(t *testing.T) {
 
 // replica is a manager that takes part in an election.
 type replica struct {
-	worked clustertest.Buffer
-	stop   context.CancelFunc
-	ended  <-chan error
+	worked, said clustertest.Buffer
+	stop         context.CancelFunc
+	ended        <-chan error
 }
 
 // newReplica runs a controller of namespaces that writes their names, and stands by or leads.
@@ -355,7 +294,7 @@ func newReplica(t *testing.T, c *clustertest.Cluster, identity string) *replica 
 	t.Helper()
 	r := &replica{}
 	m := controller.NewManager(controller.Config{
-		Client:   c.Client(),
+		Client: c.Client(), Failures: &r.said,
 		Election: controller.Election{Namespace: "kube-system", Name: "greeter", Identity: identity},
 	})
 	namespaces := controller.Watch[*api.Namespace](m, api.NamespacesResource, "")
@@ -370,52 +309,34 @@ func newReplica(t *testing.T, c *clustertest.Cluster, identity string) *replica 
 	return r
 }
 
+// Who leads, and why nobody does, is visible without a trace.
 func TestOneOfSeveralReplicasWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clustertest.New(t)
+		heal := c.ControllerFault("forbid:verb=create,resource=leases")
 		first := newReplica(t, c, "first")
+		time.Sleep(5 * time.Second)
+		assert.Equal(t, 1, first.said.Count("leader election, kube-system/greeter: "), "the refusal, once")
+		heal()
 		time.Sleep(time.Minute)
-		second := newReplica(t, c, "second")
+		second := newReplica(t, c, "")
 		time.Sleep(time.Minute)
 		assert.Equal(t, 1, first.worked.Count("default"), "the leader works")
+		assert.Equal(t, 1, first.said.Count("this replica leads, as first"))
 		assert.Zero(t, second.worked.Count("default"), "the other stands by")
+		assert.Equal(t, 1, second.said.Count("standing by, first leads"))
 
 		first.stop()
 		require.NoError(t, <-first.ended)
 		time.Sleep(time.Second)
 		assert.Equal(t, 1, second.worked.Count("default"), "it takes over as soon as the Lease is released")
+		const path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/greeter"
+		assert.NotEmpty(t, clustertest.Get[api.Lease](c, path).Spec.HolderIdentity, "it has made an identity")
 
-		c.Must("PATCH", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/greeter",
-			`{"spec":{"holderIdentity":"somebody"}}`)
+		c.Must("PATCH", path, `{"spec":{"holderIdentity":"somebody"}}`)
 		lost, _ := errors.AsType[*leaderelection.LostError](<-second.ended)
 		require.NotNil(t, lost, "a replica that has lost the Lease ends")
 		assert.Equal(t, "somebody", lost.Holder)
-	})
-}
-
-func TestAnElectionHasItsTimingAndItsTrace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := clustertest.New(t)
-		var acquired atomic.Int64
-		m := controller.NewManager(controller.Config{Client: c.Client(), Election: controller.Election{
-			Namespace: "kube-system", Name: "greeter",
-			Timing: leaderelection.Timing{LeaseDuration: time.Hour, RenewDeadline: 30 * time.Minute},
-			Trace:  &leaderelection.Trace{Acquired: func(leaderelection.Term) { acquired.Add(1) }},
-		}})
-		namespaces := controller.Watch[*api.Namespace](m, api.NamespacesResource, "")
-		controller.New(m, "idle", namespaces, func(context.Context, *api.Namespace) (time.Duration, error) {
-			return 0, nil
-		}, controller.Options{})
-		ctx, stop := context.WithCancel(t.Context())
-		ended := clustertest.Run(ctx, m.Run)
-		time.Sleep(time.Minute)
-		lease := clustertest.Get[api.Lease](c, "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/greeter")
-		require.NotNil(t, lease.Spec.LeaseDurationSeconds)
-		assert.EqualValues(t, 3600, *lease.Spec.LeaseDurationSeconds, "the timing is that of the configuration")
-		assert.NotEmpty(t, lease.Spec.HolderIdentity, "a replica that is given no identity makes one")
-		assert.EqualValues(t, 1, acquired.Load(), "the election is traced")
-		stop()
-		<-ended
 	})
 }
 
@@ -429,37 +350,6 @@ func TestAnElectionIsAFlag(t *testing.T) {
 	}
 }
 
-// An object may go while no replica works. What still names it leads to a pass over its key.
-func TestGoneIsCalledForWhatIsStillNamed(t *testing.T) {
-	var gone clustertest.Buffer
-	setUp := func(w *world) {
-		namespaces := w.namespaces()
-		made := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "")
-		c := controller.New(w.manager, "cleaner", namespaces,
-			func(context.Context, *api.Namespace) (time.Duration, error) { return 0, nil },
-			controller.Options{Gone: func(_ context.Context, key string) error {
-				_, err := gone.Write([]byte(key + "\n"))
-				return err
-			}})
-		controller.Owns(c, made, func(m *api.ConfigMap) string { return m.Annotations["of"] })
-		w.Must("POST", greetings, `{"metadata":{"name":"left","annotations":{"of":"was-deleted"}}}`)
-	}
-	inACluster(t, setUp, func(w *world) {
-		w.Within(10*time.Second, "a pass over the key", func() bool { return gone.Count("was-deleted") > 0 })
-	})
-}
-
-func TestAnOwnerReferenceNamesTheController(t *testing.T) {
-	owner := &api.ObjectMeta{Name: "web", Namespace: "shop", UID: "7"}
-	made := &api.ConfigMap{ObjectMeta: api.ObjectMeta{
-		Name: "x", Namespace: "shop",
-		OwnerReferences: []api.OwnerReference{controller.ControlledBy("apps/v1", "Deployment", owner)},
-	}}
-	assert.Equal(t, "shop/web", controller.OwnerOfKind[*api.ConfigMap]("Deployment")(made))
-	assert.Equal(t, "7", made.OwnerReferences[0].UID)
-	assert.Equal(t, "apps/v1", made.OwnerReferences[0].APIVersion)
-}
-
 func TestThePlaceOfAPanicIsWritten(t *testing.T) {
 	setUp := func(w *world) {
 		namespaces := w.namespaces()
@@ -471,31 +361,6 @@ func TestThePlaceOfAPanicIsWritten(t *testing.T) {
 		time.Sleep(time.Second)
 		assert.Equal(w.t, 1, w.failures.Count("broken default: panic: out of order"), "once a minute")
 		assert.Positive(w.t, w.failures.Count("controller_test.go"), "the file is named")
-	})
-}
-
-// What the election says is visible without a trace: who leads, and why nobody does.
-func TestAnElectionIsVisible(t *testing.T) {
-	elect := func(t *testing.T, c *clustertest.Cluster, lasting time.Duration) (said *clustertest.Buffer) {
-		said = &clustertest.Buffer{}
-		m := controller.NewManager(controller.Config{
-			Client: c.Client(), Failures: said,
-			Election: controller.Election{Namespace: "kube-system", Name: "greeter", Identity: "first"},
-		})
-		ctx, stop := context.WithTimeout(t.Context(), lasting)
-		defer stop()
-		require.NoError(t, m.Run(ctx))
-		return said
-	}
-	synctest.Test(t, func(t *testing.T) {
-		c := clustertest.New(t)
-		defer c.ControllerFault("forbid:verb=create,resource=leases")()
-		said := elect(t, c, 5*time.Second)
-		assert.Equal(t, 1, said.Count("leader election, kube-system/greeter: "), "the refusal, once")
-	})
-	synctest.Test(t, func(t *testing.T) {
-		said := elect(t, clustertest.New(t), time.Minute)
-		assert.Equal(t, 1, said.Count("this replica leads, as first"))
 	})
 }
 
@@ -513,21 +378,26 @@ func TestAFailureWithAnotherQueryIsTheSame(t *testing.T) {
 
 func TestMistakesInTheSetUpAreSaid(t *testing.T) {
 	assert.PanicsWithValue(t, "controller: Config has no Client", func() { controller.NewManager(controller.Config{}) })
-	synctest.Test(t, func(t *testing.T) {
-		m := controller.NewManager(controller.Config{Client: clustertest.New(t).Client()})
-		namespaces := controller.Watch[*api.Namespace](m, api.NamespacesResource, "")
-		assert.PanicsWithValue(t, "controller: x has no Reconcile", func() {
-			controller.New(m, "x", namespaces, nil, controller.Options{})
-		})
+	m := controller.NewManager(controller.Config{Client: &restclient.Client{}})
+	namespaces := controller.Watch[*api.Namespace](m, api.NamespacesResource, "")
+	assert.PanicsWithValue(t, "controller: x has no Reconcile", func() {
+		controller.New(m, "x", namespaces, nil, controller.Options{})
 	})
+}
+
+// writeKubeconfig writes a kubeconfig with one context, and returns its path.
+func writeKubeconfig(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(path, []byte("{clusters: [{name: c, cluster: {server: 'http://c'}}], "+
+		"contexts: [{name: c, context: {cluster: c}}], current-context: c}"), 0o600))
+	return path
 }
 
 func TestWhatAProgramRefuses(t *testing.T) {
 	arguments, flags := os.Args, flag.CommandLine
 	defer func() { os.Args, flag.CommandLine = arguments, flags }()
-	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
-	one := "{clusters: [{name: c, cluster: {server: 'http://c'}}], contexts: [{name: c, context: {cluster: c}}]}"
-	require.NoError(t, os.WriteFile(os.Getenv("KUBECONFIG"), []byte(one), 0o600))
+	t.Setenv("KUBECONFIG", writeKubeconfig(t))
 	for line, want := range map[string]string{
 		"on":                      `"on" is neither a flag nor the argument rbac`,
 		"rbac -gears=fast on":     `"on" is neither a flag nor the argument rbac`,
@@ -548,27 +418,19 @@ func TestWhatAProgramRefuses(t *testing.T) {
 	}
 }
 
-// The queue of a pool is the one that the manager's gears choose.
-func TestAPoolHasTheQueueOfTheGears(t *testing.T) {
-	client, err := restclient.New(restclient.Config{Host: "http://no.server.invalid"})
-	require.NoError(t, err)
-	defer client.Close()
-	for form, want := range map[string]string{"fast": "*fast.", "textbook": "*queue."} {
-		set, err := gears.Parse(form)
-		require.NoError(t, err)
-		limiter := queue.NewItemExponentialFailureRateLimiter[string](1, 1)
-		pool := controller.NewManager(controller.Config{Client: client, Gears: set}).PoolConfig("c")
-		made := pool.NewQueue(limiter, queue.Config[string]{})
-		assert.Contains(t, fmt.Sprintf("%T", made), want, "the gears are %s", form)
-		made.ShutDown()
-	}
-}
-
 func TestAControllerWithAPoolOfItsOwn(t *testing.T) {
 	inACluster(t, func(w *world) {
 		namespaces := w.namespaces()
 		w.manager.Add(func() (func(stop, alive context.Context), error) {
 			config := w.manager.PoolConfig("own")
+			newQueue := config.NewQueue
+			config.NewQueue = func(l queue.RateLimiter[string], c queue.Config[string]) queue.ObservableInterface[string] {
+				chosen := w.manager.Config().Gears.NewQueue(l, c)
+				chosen.ShutDown()
+				made := newQueue(l, c)
+				assert.IsType(w.t, chosen, made, "the gears of the manager choose it")
+				return made
+			}
 			config.Keys = namespaces.Informer().GetIndexer().ListKeys
 			config.Synced = []informer.InformerSynced{namespaces.Informer().HasSynced}
 			config.Reconcile = func(_ context.Context, key string) (time.Duration, error) {
@@ -605,14 +467,10 @@ func TestASecondSignalEndsTheProgram(t *testing.T) {
 			return nil
 		})
 	}
-	config := filepath.Join(t.TempDir(), "config")
-	one := "{clusters: [{name: c, cluster: {server: 'http://c'}}], " +
-		"contexts: [{name: c, context: {cluster: c}}], current-context: c}"
-	require.NoError(t, os.WriteFile(config, []byte(one), 0o600))
 	limited, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	program := exec.CommandContext(limited, os.Args[0], "-test.run=^"+t.Name()+"$")
-	program.Env = append(os.Environ(), "CONTROLLER_PROGRAM=1", "KUBECONFIG="+config)
+	program.Env = append(os.Environ(), "CONTROLLER_PROGRAM=1", "KUBECONFIG="+writeKubeconfig(t))
 	output, err := program.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, program.Start())

@@ -17,15 +17,11 @@ import (
 // leaderelection. The others stand by, with their copies of the collections up to date.
 type Election struct {
 	// Namespace and Name are the Lease's. Both are required. The user must have the right to get,
-	// create, update, list and watch Leases in that namespace.
+	// create, update and watch Leases in that namespace.
 	Namespace, Name string
 	// Identity distinguishes this replica from all others. Default:
 	// [leaderelection.NewIdentity].
 	Identity string
-	// Timing has the durations. Default: those of kube-controller-manager.
-	Timing leaderelection.Timing
-	// Trace observes the election. Default: none.
-	Trace *leaderelection.Trace
 }
 
 // Set reads the Lease as namespace/name, for a flag.
@@ -68,22 +64,20 @@ func (m *Manager) lead(ctx context.Context, work func(alive context.Context)) er
 		return nil
 	}
 	election := m.config.Election
-	client, err := leaderelection.NewClient(m.config.Client.Config(), election.Timing.RenewDeadline)
+	client, err := leaderelection.NewClient(m.config.Client.Config(), 0)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	elector, err := leaderelection.New(leaderelection.Config{
 		Leases:    restclient.Typed[*api.Lease](client, api.LeasesResource, election.Namespace),
-		Watch:     restclient.Typed[*api.Lease](m.config.Client, api.LeasesResource, election.Namespace),
 		Namespace: election.Namespace,
 		Name:      election.Name,
 		Identity:  cmp.Or(election.Identity, leaderelection.NewIdentity()),
-		Timing:    election.Timing,
-		Trace:     leaderelection.JoinTraces(m.failures.election(election.String()), election.Trace),
+		Trace:     m.failures.election(election.String()),
 	})
 	if err != nil {
 		return fmt.Errorf("leader election: %w", err)
 	}
-	return elector.Run(ctx, func(alive context.Context, _ leaderelection.Term) { work(alive) })
+	return elector.Run(ctx, work)
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
 	"orrery/informer"
@@ -19,76 +18,85 @@ import (
 	"orrery/wait"
 )
 
-// log records the passes of a pool with the time at which they began or ended.
-type log struct {
-	began time.Time
+// running is a pool that runs, and records its passes with the time at which they began or ended.
+type running struct {
+	*controller.Pool
+	stop, kill func()        // end the contexts of Run
+	ended      chan struct{} // closed when Run has returned
+	began      time.Time
 
 	mu    sync.Mutex
 	lines []string
 }
 
-func newLog() *log { return &log{began: time.Now()} }
-
-func (l *log) note(format string, arguments ...any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lines = append(l.lines, fmt.Sprint(time.Since(l.began).Round(time.Millisecond), " ")+fmt.Sprintf(format,
-		arguments...))
-}
-
-// read returns the lines since the last call.
-func (l *log) read() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	lines := l.lines
-	l.lines = nil
-	return lines
-}
-
-func (l *log) trace() *controller.PoolTrace {
-	return &controller.PoolTrace{
-		PassStarted: func(key string) { l.note("%s starts", key) },
-		PassDone: func(key string, took time.Duration, failures int, after time.Duration, err error) {
-			l.note("%s done: took %v, failures %d, after %v, err %v", key, took, failures, after, err)
-		},
-	}
-}
-
-// run starts a pool and returns the functions that end its two contexts, and a channel that is
-// closed when Run has returned.
-func run(t *testing.T, pool *controller.Pool) (stop, kill func(), ended <-chan struct{}) {
-	t.Helper()
-	stopped, stop := context.WithCancel(t.Context())
-	alive, kill := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		pool.Run(stopped, alive)
-	}()
-	synctest.Wait()
-	return stop, kill, done
-}
-
-// play runs a pool in a bubble until act returns, and records its passes.
-func play(t *testing.T, config controller.PoolConfig, act func(pool *controller.Pool, l *log)) {
+// play runs a pool in a bubble until act returns. With hooks of its own it records nothing.
+func play(t *testing.T, config controller.PoolConfig, act func(p *running)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLog()
-		if config.Trace == nil {
-			config.Trace = l.trace()
+		p := &running{ended: make(chan struct{}), began: time.Now()}
+		trace := controller.PoolTrace{
+			PassStarted: func(key string) { p.note("%s starts", key) },
+			PassDone: func(key string, took time.Duration, failures int, after time.Duration, err error) {
+				p.note("%s done: took %v, failures %d, after %v, err %v", key, took, failures, after, err)
+			},
 		}
-		pool := controller.NewPool(config)
-		stop, _, ended := run(t, pool)
-		act(pool, l)
-		stop()
-		<-ended
+		if config.Trace != nil {
+			trace = *config.Trace
+		}
+		config.Trace = &trace
+		p.Pool = controller.NewPool(config)
+		var stopped, alive context.Context
+		stopped, p.stop = context.WithCancel(t.Context())
+		alive, p.kill = context.WithCancel(t.Context())
+		go func() {
+			defer close(p.ended)
+			p.Run(stopped, alive)
+		}()
+		synctest.Wait()
+		act(p)
+		p.stop()
+		<-p.ended
+		p.kill()
 	})
 }
 
-// later lets time pass, and what has become due happen.
-func later(limit time.Duration) {
+func (p *running) note(format string, arguments ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lines = append(p.lines,
+		fmt.Sprint(time.Since(p.began).Round(time.Millisecond), " ")+fmt.Sprintf(format, arguments...))
+}
+
+// later lets time pass, and what has become due happen. It returns the lines since the last call.
+func (p *running) later(limit time.Duration) []string {
 	time.Sleep(limit)
 	synctest.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lines := p.lines
+	p.lines = nil
+	return lines
+}
+
+func keys(all ...string) func() []string { return func() []string { return all } }
+
+func nothing(context.Context, string) (time.Duration, error) { return 0, nil }
+
+// deaf ignores its context for 90 seconds.
+func deaf(context.Context, string) (time.Duration, error) {
+	time.Sleep(90 * time.Second)
+	return time.Hour, nil
+}
+
+// hanging returns when its context has ended.
+func hanging(ctx context.Context, _ string) (time.Duration, error) {
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+// doubling retries after a second, two, four.
+func doubling() queue.RateLimiter[string] {
+	return queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute)
 }
 
 // notYet is the error of a pass that is repeated after ten seconds.
@@ -98,60 +106,41 @@ func (notYet) Error() string               { return "not yet" }
 func (notYet) RequeueAfter() time.Duration { return 10 * time.Second }
 
 func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
-	var results []func() (time.Duration, error)
+	returns := func(after time.Duration, err error) func() (time.Duration, error) {
+		return func() (time.Duration, error) { return after, err }
+	}
+	results := []func() (time.Duration, error){
+		returns(time.Hour, errors.New("no")),
+		func() (time.Duration, error) { panic("broken") },
+		returns(10*time.Second, nil),
+		returns(0, errors.New("again")),
+		returns(0, notYet{}),
+		returns(0, errors.Join(controller.Permanent(errors.New("for good")))),
+		returns(0, errors.New("after that")),
+		returns(0, controller.Permanent(nil)),
+	}
 	play(t, controller.PoolConfig{
-		Workers: 1,
 		Reconcile: func(context.Context, string) (time.Duration, error) {
 			result := results[0]
 			results = results[1:]
 			return result()
 		},
-		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
-	}, func(pool *controller.Pool, l *log) {
-		results = []func() (time.Duration, error){
-			func() (time.Duration, error) { return time.Hour, errors.New("no") },
-			func() (time.Duration, error) { panic("broken") },
-			func() (time.Duration, error) { return 10 * time.Second, nil },
-			func() (time.Duration, error) { return 0, errors.New("again") },
-			func() (time.Duration, error) { return 0, notYet{} },
-			func() (time.Duration, error) { return 0, controller.Permanent(nil) },
-		}
-		pool.Add("a")
-		later(time.Hour)
+		RateLimiter: doubling(),
+	}, func(p *running) {
+		p.Add("a")
 		assert.Equal(t, []string{
 			"0s a starts", "0s a done: took 0s, failures 1, after 0s, err no",
 			"1s a starts", "1s a done: took 0s, failures 2, after 0s, err panic: broken",
 			"3s a starts", "3s a done: took 0s, failures 0, after 10s, err <nil>",
 			"13s a starts", "13s a done: took 0s, failures 1, after 0s, err again",
 			"14s a starts", "14s a done: took 0s, failures 1, after 10s, err not yet",
-			"24s a starts", "24s a done: took 0s, failures 0, after 0s, err <nil>",
-		}, l.read())
-		assert.Empty(t, results)
-	})
-}
-
-// A permanent error ends a row of failures, as success does.
-func TestAPermanentErrorForgetsTheFailures(t *testing.T) {
-	broken := errors.New("broken")
-	results := []error{broken, broken, errors.Join(controller.Permanent(broken)), broken, nil}
-	play(t, controller.PoolConfig{
-		Workers: 1,
-		Reconcile: func(context.Context, string) (time.Duration, error) {
-			result := results[0]
-			results = results[1:]
-			return 0, result
-		},
-		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
-	}, func(pool *controller.Pool, l *log) {
-		pool.Add("a")
-		time.Sleep(time.Minute)
-		l.read()
-		pool.Add("a")
-		later(time.Minute)
+			"24s a starts", "24s a done: took 0s, failures 0, after 0s, err for good",
+		}, p.later(time.Hour))
+		p.Add("a")
 		assert.Equal(t, []string{
-			"1m0s a starts", "1m0s a done: took 0s, failures 1, after 0s, err broken",
-			"1m1s a starts", "1m1s a done: took 0s, failures 0, after 0s, err <nil>",
-		}, l.read(), "an event after a permanent error begins with the shortest back-off")
+			"1h0m0s a starts", "1h0m0s a done: took 0s, failures 1, after 0s, err after that",
+			"1h0m1s a starts", "1h0m1s a done: took 0s, failures 0, after 0s, err <nil>",
+		}, p.later(time.Hour), "an event after a permanent error begins with the shortest back-off")
 	})
 }
 
@@ -168,263 +157,167 @@ func TestAHookThatPanicsCostsOneReport(t *testing.T) {
 				panic("hook")
 			}
 		}},
-	}, func(pool *controller.Pool, l *log) {
-		pool.Add("a")
+	}, func(p *running) {
+		p.Add("a")
 		synctest.Wait()
-		pool.Add("a")
-		later(time.Second)
+		p.Add("a")
+		p.later(time.Second)
 		assert.Equal(t, 2, passes)
 	})
 }
 
 func TestTheDefaultsOfAPool(t *testing.T) {
-	hanging := func(ctx context.Context, _ string) (time.Duration, error) {
-		<-ctx.Done()
-		return 0, context.Cause(ctx)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		pool := controller.NewPool(controller.PoolConfig{
-			Keys:      func() []string { return []string{"a", "b", "c", "d", "e", "f"} },
-			Reconcile: hanging,
-		})
-		stop, _, ended := run(t, pool)
-		began := time.Now()
-		assert.Len(t, pool.Snapshot().Active, 5, "workers")
-		later(2*time.Minute - time.Millisecond)
-		assert.NotContains(t, pool.Snapshot().Active, "f", "a pass may take two minutes")
-		later(time.Millisecond)
-		assert.Contains(t, pool.Snapshot().Active, "f", "and no more")
-		stop()
-		<-ended
-		assert.Equal(t, 2*time.Minute+20*time.Second, time.Since(began), "the drain")
+	play(t, controller.PoolConfig{Keys: keys("a", "b", "c", "d", "e", "f"), Reconcile: hanging}, func(p *running) {
+		assert.Len(t, p.Snapshot().Active, 5, "workers")
+		p.later(2*time.Minute - time.Millisecond)
+		assert.NotContains(t, p.Snapshot().Active, "f", "a pass may take two minutes")
+		p.later(time.Millisecond)
+		assert.Contains(t, p.Snapshot().Active, "f", "and no more")
+		p.stop()
+		<-p.ended
+		assert.Equal(t, 2*time.Minute+20*time.Second, time.Since(p.began), "the drain")
 	})
-	synctest.Test(t, func(t *testing.T) {
-		var pauses []time.Duration
-		last := time.Now()
-		pool := controller.NewPool(controller.PoolConfig{
-			Keys: func() []string { return []string{"a"} },
-			Reconcile: func(context.Context, string) (time.Duration, error) {
-				pauses = append(pauses, time.Since(last))
-				last = time.Now()
-				return 0, errors.New("no")
-			},
-		})
-		stop, _, ended := run(t, pool)
-		time.Sleep(10 * time.Minute)
-		stop()
-		<-ended
-		first := []time.Duration{0, 5 * time.Millisecond, 10 * time.Millisecond}
-		assert.Equal(t, first, pauses[:3], "the first retries")
-		assert.Equal(t, time.Minute, pauses[len(pauses)-1], "the longest pause")
+	var passes []time.Time
+	play(t, controller.PoolConfig{
+		Keys: keys("a"),
+		Reconcile: func(context.Context, string) (time.Duration, error) {
+			passes = append(passes, time.Now())
+			return 0, errors.New("no")
+		},
+	}, func(p *running) {
+		p.later(10 * time.Minute)
+		assert.Equal(t, 5*time.Millisecond, passes[1].Sub(passes[0]), "the first retry")
+		assert.Equal(t, 10*time.Millisecond, passes[2].Sub(passes[1]))
+		assert.Equal(t, time.Minute, passes[len(passes)-1].Sub(passes[len(passes)-2]), "the longest pause")
 	})
 }
 
 func TestAPassHasATimeLimit(t *testing.T) {
-	var deaf chan struct{}
 	play(t, controller.PoolConfig{
-		Workers:     2,
-		PassTimeout: time.Minute,
-		Reconcile: func(ctx context.Context, key string) (time.Duration, error) {
-			if key == "deaf" {
-				<-deaf
-				return 0, nil
-			}
-			<-ctx.Done()
-			return 0, ctx.Err()
-		},
-		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Hour, time.Hour),
-	}, func(pool *controller.Pool, l *log) {
-		deaf = make(chan struct{})
-		pool.Add("slow")
-		pool.Add("deaf")
-		later(2 * time.Minute)
-		assert.Contains(t, l.read(), "1m0s slow done: took 1m0s, failures 1, after 0s, err "+
-			controller.ErrPassTimeout.Error())
-		assert.NoError(t, pool.Healthy())
-		assert.Contains(t, pool.Snapshot().Active, "deaf")
-		time.Sleep(time.Second)
-		assert.EqualError(t, pool.Healthy(), "the pass of deaf has been under way for 2m1s")
-		close(deaf)
-		synctest.Wait()
-		assert.NoError(t, pool.Healthy())
+		PassTimeout: time.Minute, Reconcile: hanging, RateLimiter: doubling(), Keys: keys("slow"),
+	}, func(p *running) {
+		assert.Equal(t, []string{"0s slow starts", "1m0s slow done: took 1m0s, failures 1, after 0s, err " +
+			controller.ErrPassTimeout.Error()}, p.later(time.Minute))
+	})
+	limit := 40 * time.Second
+	play(t, controller.PoolConfig{PassTimeout: limit, Reconcile: deaf, Keys: keys("deaf")}, func(p *running) {
+		p.later(80 * time.Second)
+		assert.NoError(t, p.Healthy())
+		assert.Contains(t, p.Snapshot().Active, "deaf")
+		p.later(time.Second)
+		assert.EqualError(t, p.Healthy(), "the pass of deaf has been under way for 1m21s")
+		assert.Equal(t, []string{"1m30s deaf done: took 1m30s, failures 0, after 1h0m0s, err <nil>"},
+			p.later(9*time.Second), "it has not failed")
+		assert.NoError(t, p.Healthy())
 	})
 }
 
 // Who has heard that a pass is over hears no more that it is stuck.
 func TestAPassIsDoneAfterTheReportThatItIsStuck(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLog()
-		trace := l.trace()
-		trace.PassStuck = func(key string, running time.Duration, _ int) {
-			l.note("%s is stuck for %v", key, running)
-			time.Sleep(30 * time.Second)
-			l.note("%s is reported", key)
-		}
-		pool := controller.NewPool(controller.PoolConfig{
-			Keys:  func() []string { return []string{"a"} },
-			Trace: trace,
-			Reconcile: func(context.Context, string) (time.Duration, error) {
-				time.Sleep(controller.StuckAfter + time.Second)
-				return 0, nil
-			},
-		})
-		stop, _, ended := run(t, pool)
-		time.Sleep(time.Hour)
-		stop()
-		<-ended
-		assert.Equal(t, []string{
-			"0s a starts", "1m0s a is stuck for 1m0s", "1m30s a is reported",
-			"1m30s a done: took 1m30s, failures 0, after 0s, err <nil>",
-		}, l.read())
-	})
-}
-
-func TestAPassThatSucceedsAfterItsTimeLimit(t *testing.T) {
+	var said []string
 	play(t, controller.PoolConfig{
-		PassTimeout: time.Minute,
-		Reconcile: func(context.Context, string) (time.Duration, error) {
-			time.Sleep(90 * time.Second)
-			return time.Hour, nil
-		},
-	}, func(pool *controller.Pool, l *log) {
-		pool.Add("late")
-		later(2 * time.Minute)
-		assert.Equal(t, []string{"0s late starts", "1m30s late done: took 1m30s, failures 0, after 1h0m0s, err <nil>"},
-			l.read(), "it has not failed")
-	})
-}
-
-// A standby keeps no events and misses none: Run begins with the content of the store.
-func TestAStandbyKeepsNoKeys(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLog()
-		var synced atomic.Bool
-		there := []string{}
-		pool := controller.NewPool(controller.PoolConfig{
-			Name:      "standby",
-			Reconcile: func(context.Context, string) (time.Duration, error) { return 0, nil },
-			Keys:      func() []string { return there },
-			Synced:    []informer.InformerSynced{synced.Load},
-			Trace:     l.trace(),
-			Workers:   1,
-		})
-		pool.Add("gone")
-		assert.Empty(t, pool.Snapshot().Queue.Queued)
-		assert.Equal(t, "standby", pool.Snapshot().Queue.Name)
-		there = []string{"a", "b"}
-		stop, _, ended := run(t, pool)
-		assert.Empty(t, l.read(), "the store is not filled")
-		synced.Store(true)
-		time.Sleep(time.Second)
-		pool.AddAfter("c", time.Second)
-		later(2 * time.Second)
-		lines := l.read()
-		require.Len(t, lines, 6)
-		assert.Contains(t, lines[0], "a starts")
-		assert.Contains(t, lines[2], "b starts")
-		assert.Contains(t, lines[4], "2s c starts")
-		stop()
-		<-ended
-	})
-}
-
-// An object may appear after Run has read the store.
-func TestNoEventIsMissedWhileRunBegins(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLog()
-		var pool *controller.Pool
-		pool = controller.NewPool(controller.PoolConfig{
-			Workers: 1,
-			Trace:   l.trace(),
-			Keys: func() []string {
-				defer pool.Add("new")
-				return []string{"old"}
+		Keys: keys("a"), Reconcile: deaf,
+		Trace: &controller.PoolTrace{
+			PassStuck: func(key string, after time.Duration, _ int) {
+				said = append(said, fmt.Sprint(key, " is stuck for ", after))
+				time.Sleep(45 * time.Second)
+				said = append(said, "it is reported")
 			},
-			Reconcile: func(context.Context, string) (time.Duration, error) { return 0, nil },
-		})
-		stop, _, ended := run(t, pool)
-		lines := l.read()
-		assert.Contains(t, lines, "0s old starts")
-		assert.Contains(t, lines, "0s new starts")
-		stop()
-		<-ended
+			PassDone: func(_ string, took time.Duration, _ int, _ time.Duration, _ error) {
+				said = append(said, fmt.Sprint("done after ", took))
+			},
+		},
+	}, func(p *running) {
+		p.later(10 * time.Minute)
+		assert.Equal(t, []string{"a is stuck for 1m0s", "it is reported", "done after 1m45s"}, said)
+	})
+}
+
+// A standby keeps no events and misses none: Run begins with the content of the store. An object
+// may appear after Run has read the store.
+func TestAStandbyKeepsNoKeys(t *testing.T) {
+	var synced atomic.Bool
+	var pool *controller.Pool
+	play(t, controller.PoolConfig{
+		Name: "standby", Reconcile: nothing, Synced: []informer.InformerSynced{synced.Load},
+		Keys: func() []string {
+			pool.Add("new")
+			return []string{"old"}
+		},
+	}, func(p *running) {
+		pool = p.Pool
+		p.Add("gone")
+		assert.Empty(t, p.Snapshot().Queue.Queued)
+		assert.Equal(t, "standby", p.Snapshot().Queue.Name)
+		assert.Empty(t, p.later(0), "the store is not filled")
+		synced.Store(true)
+		lines := p.later(time.Second)
+		assert.Len(t, lines, 4)
+		assert.Contains(t, fmt.Sprint(lines), "old starts")
+		assert.Contains(t, fmt.Sprint(lines), "new starts")
+		p.AddAfter("c", time.Second)
+		assert.Equal(t, "2s c starts", p.later(time.Second)[0])
 	})
 }
 
 // A leader may lose the Lease before it has listed, and a collection may be one that cannot be
 // listed at all.
 func TestAPoolThatIsStoppedBeforeItBegan(t *testing.T) {
-	for _, stopped := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			pool := controller.NewPool(controller.PoolConfig{
-				Reconcile: func(context.Context, string) (time.Duration, error) { panic("no worker may start") },
-				Keys:      func() []string { return []string{"a"} },
-				Synced:    []informer.InformerSynced{func() bool { return false }},
-			})
-			stop, kill, ended := run(t, pool)
-			defer stop()
-			defer kill()
-			if stopped {
-				stop()
-			} else {
-				kill()
-			}
-			time.Sleep(time.Second)
+	for name, end := range map[string]func(p *running){
+		"stopped": func(p *running) { p.stop() }, "killed": func(p *running) { p.kill() },
+	} {
+		play(t, controller.PoolConfig{
+			Reconcile: func(context.Context, string) (time.Duration, error) { panic("no worker may start") },
+			Keys:      keys("a"),
+			Synced:    []informer.InformerSynced{func() bool { return false }},
+		}, func(p *running) {
+			end(p)
+			p.later(time.Second)
 			select {
-			case <-ended:
+			case <-p.ended:
 			default:
-				t.Errorf("a pool that may not work any more waits for its store; it was stopped: %v", stopped)
+				t.Errorf("a pool that was %s waits for its store", name)
 			}
-			assert.True(t, pool.Snapshot().Queue.ShuttingDown)
+			assert.True(t, p.Snapshot().Queue.ShuttingDown)
 		})
 	}
 }
 
-// busy returns a pool with one worker, which has the key "in hand", and another key that waits; a
-// pass takes ten seconds.
-func busy(l *log) *controller.Pool {
-	return controller.NewPool(controller.PoolConfig{
-		Workers:      1,
-		DrainTimeout: 15 * time.Second,
-		Trace:        l.trace(),
-		Keys:         func() []string { return []string{"in hand", "waiting"} },
-		Reconcile: func(ctx context.Context, _ string) (time.Duration, error) {
-			return time.Hour, wait.Sleep(ctx, 10*time.Second)
-		},
-	})
+// busy is a pool with one worker, which has the key "in hand", and another key that waits; a pass
+// takes ten seconds.
+var busy = controller.PoolConfig{
+	Workers:      1,
+	DrainTimeout: 15 * time.Second,
+	Keys:         keys("in hand", "waiting"),
+	Reconcile: func(ctx context.Context, _ string) (time.Duration, error) {
+		return time.Hour, wait.Sleep(ctx, 10*time.Second)
+	},
 }
 
 func TestStopFinishesWhatIsQueuedForALimitedTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLog()
-		stop, _, ended := run(t, busy(l))
-		stop()
-		<-ended
+	play(t, busy, func(p *running) {
+		p.stop()
+		<-p.ended
 		assert.Equal(t, []string{
 			"0s in hand starts", "10s in hand done: took 10s, failures 0, after 1h0m0s, err <nil>",
 			"10s waiting starts", "15s waiting done: took 5s, failures 1, after 0s, err " +
 				controller.ErrCutShort.Error(),
-		}, l.read())
+		}, p.later(0))
 	})
 }
 
 func TestTheEndOfAliveCutsEverythingShort(t *testing.T) {
-	for name, stopFirst := range map[string]bool{"at work": false, "while it drains": true} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := newLog()
-				stop, kill, ended := run(t, busy(l))
-				if stopFirst {
-					stop()
-				}
-				time.Sleep(time.Second)
-				kill()
-				<-ended
-				assert.Equal(t, []string{
-					"0s in hand starts", "1s in hand done: took 1s, failures 1, after 0s, err context canceled",
-				}, l.read())
-				stop()
-			})
+	for _, draining := range []bool{false, true} {
+		play(t, busy, func(p *running) {
+			if draining {
+				p.stop()
+			}
+			time.Sleep(time.Second)
+			p.kill()
+			<-p.ended
+			assert.Equal(t, []string{
+				"0s in hand starts", "1s in hand done: took 1s, failures 1, after 0s, err context canceled",
+			}, p.later(0))
 		})
 	}
 }
@@ -434,7 +327,7 @@ type key struct{}
 func TestTheContextOfAPass(t *testing.T) {
 	var saw any
 	play(t, controller.PoolConfig{
-		Keys: func() []string { return []string{"a"} },
+		Keys: keys("a"),
 		Reconcile: func(ctx context.Context, _ string) (time.Duration, error) {
 			saw = ctx.Value(key{})
 			return 0, nil
@@ -442,12 +335,8 @@ func TestTheContextOfAPass(t *testing.T) {
 		Trace: &controller.PoolTrace{PassContext: func(ctx context.Context, name string) context.Context {
 			return context.WithValue(ctx, key{}, name+"#1")
 		}},
-		NewQueue: func(limiter queue.RateLimiter[string],
-			config queue.Config[string]) queue.ObservableInterface[string] {
-			return queue.NewRateLimiting(limiter, config)
-		},
-	}, func(pool *controller.Pool, l *log) {
-		pool.UpdateMetrics()
+	}, func(p *running) {
+		p.UpdateMetrics()
 		assert.Equal(t, "a#1", saw)
 	})
 }

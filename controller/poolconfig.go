@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orrery/informer"
+	"orrery/internal/hooks"
 	"orrery/queue"
 )
 
@@ -114,20 +115,7 @@ func (c PoolConfig) withDefaults() PoolConfig {
 			return queue.NewRateLimiting(limiter, config)
 		}
 	}
-	trace := PoolTrace{}
-	if c.Trace != nil {
-		trace = *c.Trace
-	}
-	if trace.PassContext == nil {
-		trace.PassContext = func(ctx context.Context, _ string) context.Context { return ctx }
-	}
-	if trace.PassStarted == nil {
-		trace.PassStarted = func(string) {}
-	}
-	if trace.PassDone == nil {
-		trace.PassDone = func(string, time.Duration, int, time.Duration, error) {}
-	}
-	c.Trace = &trace
+	c.Trace = hooks.Complete(c.Trace, "PassStuck")
 	return c
 }
 

@@ -99,7 +99,6 @@ func lead(ctx context.Context, p *process, work func(alive context.Context)) err
 	identity := leaderelection.NewIdentity()
 	elector, err := leaderelection.New(leaderelection.Config{
 		Leases:    restclient.Typed[*api.Lease](client, api.LeasesResource, election.namespace),
-		Watch:     restclient.Typed[*api.Lease](p.client, api.LeasesResource, election.namespace),
 		Namespace: election.namespace,
 		Name:      election.name,
 		Identity:  identity,
@@ -118,7 +117,7 @@ func lead(ctx context.Context, p *process, work func(alive context.Context)) err
 	}
 	p.logger.Info().Str("lease", election.namespace+"/"+election.name).Str("identity", identity).
 		Msg("waiting for leadership")
-	err = elector.Run(ctx, func(alive context.Context, _ leaderelection.Term) { work(alive) })
+	err = elector.Run(ctx, work)
 	access, ok := errors.AsType[*leaderelection.AccessError](err)
 	switch {
 	case !ok:

@@ -1,7 +1,6 @@
 package events
 
 import (
-	"hash/maphash"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -14,15 +13,22 @@ const (
 	// budgetBurst and budgetRefill limit the Events of one type about one object.
 	budgetBurst  = 25
 	budgetRefill = 5 * time.Minute
-	// remembered bounds each of the tables. A table that is full is emptied: a repeated Event is
-	// then written again, and each object has its burst again.
+	// remembered bounds each of the tables, see remember. For what was forgotten, a repeated Event
+	// is written again, and an object has its burst again.
 	remembered = 4096
 )
+
+// remember adds an entry to a table. It empties one that is full.
+func remember[K comparable, V any](table map[K]V, key K, value V) {
+	if _, known := table[key]; !known && len(table) >= remembered {
+		clear(table)
+	}
+	table[key] = value
+}
 
 // correlator decides whether an Event is new, counts with an earlier one, or is dropped. It uses
 // neither a server nor a clock. It is not safe for concurrent use.
 type correlator struct {
-	hash    maphash.Seed // messages are stored as hashes, because they may be long
 	seen    map[sameEvent]serverEvent
 	budgets map[spender]*rate.Limiter
 }
@@ -36,8 +42,7 @@ type spender struct {
 // sameEvent is the key of Events that differ only in their time.
 type sameEvent struct {
 	spender
-	reason  string
-	message uint64
+	reason, message string
 }
 
 // serverEvent is the Event on the server that counts equal ones.
@@ -48,11 +53,7 @@ type serverEvent struct {
 }
 
 func newCorrelator() *correlator {
-	return &correlator{
-		hash:    maphash.MakeSeed(),
-		seen:    map[sameEvent]serverEvent{},
-		budgets: map[spender]*rate.Limiter{},
-	}
+	return &correlator{seen: map[sameEvent]serverEvent{}, budgets: map[spender]*rate.Limiter{}}
 }
 
 // correlate returns the Event as it should be on the server: a new one if its count is 1, otherwise
@@ -62,36 +63,21 @@ func (c *correlator) correlate(event *api.Event, now time.Time) *api.Event {
 	about := event.InvolvedObject
 	about.ResourceVersion = ""
 	by := spender{about: about, kind: event.Type}
-	message := maphash.String(c.hash, event.Message)
-	counted := c.count(event, sameEvent{spender: by, reason: event.Reason, message: message})
-	if !c.budget(by).AllowN(now, 1) {
-		return nil
-	}
-	return counted
-}
-
-// count returns the Event as the next of its equals.
-func (c *correlator) count(event *api.Event, key sameEvent) *api.Event {
-	next := *event
+	key, next := sameEvent{spender: by, reason: event.Reason, message: event.Message}, *event
 	known, ok := c.seen[key]
 	if ok {
 		next.Name, next.FirstTimestamp = known.name, known.first
-	} else if len(c.seen) >= remembered {
-		clear(c.seen)
 	}
 	next.Count = known.count + 1
-	c.seen[key] = serverEvent{name: next.Name, first: next.FirstTimestamp, count: next.Count}
-	return &next
-}
+	remember(c.seen, key, serverEvent{name: next.Name, first: next.FirstTimestamp, count: next.Count})
 
-func (c *correlator) budget(by spender) *rate.Limiter {
 	budget := c.budgets[by]
 	if budget == nil {
-		if len(c.budgets) >= remembered {
-			clear(c.budgets)
-		}
 		budget = rate.NewLimiter(rate.Every(budgetRefill), budgetBurst)
-		c.budgets[by] = budget
+		remember(c.budgets, by, budget)
 	}
-	return budget
+	if !budget.AllowN(now, 1) {
+		return nil
+	}
+	return &next
 }

@@ -29,9 +29,10 @@ const (
 )
 
 // Deletions returns hooks that record the end of each deletion of a namespace, and each change of
-// what holds one up.
+// what holds one up. If more than 4096 namespaces are terminating, it may record an Event twice, or
+// none until a namespace is queued again.
 func Deletions(recorder EventRecorder) *nsctl.Trace {
-	d := newDeletions(recorder)
+	d := &deletions{recorder: recorder, known: map[string]*deletion{}}
 	return &nsctl.Trace{
 		Enqueued:          d.enqueued,
 		PassContext:       d.passContext,
@@ -40,20 +41,12 @@ func Deletions(recorder EventRecorder) *nsctl.Trace {
 	}
 }
 
-func newDeletions(recorder EventRecorder) *deletions {
-	return &deletions{recorder: recorder, known: map[string]*deletion{}}
-}
-
-// manyDeletions is how many namespaces are remembered. For a forgotten one, an Event may be
-// recorded twice, or none until it is queued again.
-const manyDeletions = 4096
-
 // deletions records what happens to terminating namespaces.
 type deletions struct {
 	recorder EventRecorder
 
 	mu    sync.Mutex           // guards the fields below
-	known map[string]*deletion // by name; at most manyDeletions
+	known map[string]*deletion // by name
 }
 
 // deletion is what is known of one namespace.
@@ -63,24 +56,19 @@ type deletion struct {
 	ctx      context.Context // of the latest pass
 	passes   int
 	reported string // the causes that were last recorded
-	ended    bool   // this process has finalized it
 }
 
-// at returns what is known of a namespace. In a full map it forgets the deletions that have ended,
-// and all if there are none. It must be called with mu held.
+// at returns what is known of a namespace. In a full table it first forgets the deletions that have
+// ended. It must be called with mu held.
 func (d *deletions) at(name string) *deletion {
 	known := d.known[name]
-	if known != nil {
-		return known
+	if known == nil {
+		known = &deletion{ctx: context.Background()}
+		if len(d.known) >= remembered {
+			maps.DeleteFunc(d.known, func(_ string, known *deletion) bool { return known.reported == ReasonDeleted })
+		}
+		remember(d.known, name, known)
 	}
-	if len(d.known) >= manyDeletions {
-		maps.DeleteFunc(d.known, func(_ string, known *deletion) bool { return known.ended })
-	}
-	if len(d.known) >= manyDeletions {
-		clear(d.known)
-	}
-	known = &deletion{}
-	d.known[name] = known
 	return known
 }
 
@@ -89,7 +77,7 @@ func (d *deletions) enqueued(namespace *api.Namespace, _ time.Duration) {
 	defer d.mu.Unlock()
 	known := d.at(namespace.Name)
 	if known.object.UID != namespace.UID {
-		*known = deletion{began: nsctl.DeletionBegan(namespace, time.Now())}
+		*known = deletion{ctx: context.Background(), began: nsctl.DeletionBegan(namespace, time.Now())}
 	}
 	known.object = namespace.Reference("Namespace", "v1")
 }
@@ -104,56 +92,42 @@ func (d *deletions) passContext(ctx context.Context, namespace string) context.C
 }
 
 func (d *deletions) conditionsUpdated(namespace string, conditions []api.NamespaceCondition) {
-	trouble := troubleIn(conditions)
-	d.tell(namespace, trouble.kind, trouble.reason, trouble.message, strings.Join(trouble.causes, " "))
+	found := troubleIn(conditions)
+	d.tell(namespace, strings.Join(found.causes, " "), func(*deletion) trouble { return found })
 }
 
 func (d *deletions) finalized(namespace string, err error) {
 	var refused *api.StatusError
 	switch {
 	case err == nil:
-		d.tellEnd(namespace)
+		d.tell(namespace, ReasonDeleted, func(known *deletion) trouble {
+			message := fmt.Sprintf("Emptied and finalized within %s, in %s of this process",
+				shown(time.Since(known.began)), words.Count(known.passes, "pass"))
+			return trouble{kind: api.EventNormal, reason: ReasonDeleted, message: message}
+		})
 	case api.IsNotFound(err):
 		// another controller has finalized it
 	case errors.As(err, &refused):
 		message := "The namespace is empty, but it cannot be finalized: " + refused.Error()
-		d.tell(namespace, api.EventWarning, ReasonFinalizingFailed, message, ReasonFinalizingFailed)
+		d.tell(namespace, ReasonFinalizingFailed, func(*deletion) trouble {
+			return trouble{kind: api.EventWarning, reason: ReasonFinalizingFailed, message: message}
+		})
 	}
 }
 
 // tell records an Event unless the same causes were recorded last. An empty reason means that
 // nothing holds the deletion up.
-func (d *deletions) tell(namespace string, kind api.EventType, reason, message, causes string) {
+func (d *deletions) tell(namespace, causes string, describe func(known *deletion) trouble) {
 	d.mu.Lock()
 	known := d.at(namespace)
 	again := known.reported == causes
 	known.reported = causes
 	now := *known
 	d.mu.Unlock()
-	if reason != "" && !again && now.object.UID != "" {
-		d.recorder.Event(now.context(), now.object, kind, reason, message)
+	event := describe(&now)
+	if event.reason != "" && !again && now.object.UID != "" {
+		d.recorder.Event(now.ctx, now.object, event.kind, event.reason, event.message)
 	}
-}
-
-func (d *deletions) tellEnd(namespace string) {
-	d.mu.Lock()
-	state := d.at(namespace)
-	state.ended = true
-	known := *state
-	d.mu.Unlock()
-	if known.object.UID == "" {
-		return
-	}
-	message := fmt.Sprintf("Emptied and finalized within %s, in %s of this process",
-		shown(time.Since(known.began)), words.Count(known.passes, "pass"))
-	d.recorder.Event(known.context(), known.object, api.EventNormal, ReasonDeleted, message)
-}
-
-func (d *deletion) context() context.Context {
-	if d.ctx == nil {
-		return context.Background()
-	}
-	return d.ctx
 }
 
 // shown formats a duration for people.

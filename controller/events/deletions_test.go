@@ -53,36 +53,32 @@ func holds(conditions ...string) []api.NamespaceCondition {
 	return all
 }
 
+// A deletion is timed from its timestamp, however late this process has seen it. The requests of
+// its Event carry the reconcile ID of their pass, also when that has ended.
 func TestTheOutcomeOfADeletionIsRecorded(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		trace := events.Deletions(s.recorder)
 		trace.Enqueued(deleted("blue", "1"), 5*time.Second)
+		red, began := deleted("red", "2"), api.NewTime(time.Now())
+		red.DeletionTimestamp = &began
 		time.Sleep(6200 * time.Millisecond)
 		pass(trace, "blue")
 		trace.Finalized("blue", nil)
 		trace.Enqueued(deleted("blue", "1"), 0) // its last update arrives late
+		time.Sleep(14*time.Minute - 6200*time.Millisecond)
+		trace.Enqueued(red, 0)
+		ctx, end := context.WithCancel(restclient.WithOrigin(context.Background(), "pass-7"))
+		assert.Equal(t, ctx, trace.PassContext(ctx, "red"))
+		end()
+		trace.Finalized("red", nil)
 		stored := s.events("default")
-		assert.Equal(t,
-			[]string{"blue Normal NamespaceDeleted x1: Emptied and finalized within 6.2s, in 1 pass of this process"},
-			lines(stored))
+		assert.Equal(t, []string{
+			"blue Normal NamespaceDeleted x1: Emptied and finalized within 6.2s, in 1 pass of this process",
+			"red Normal NamespaceDeleted x1: Emptied and finalized within 14m0s, in 1 pass of this process",
+		}, lines(stored))
 		assert.Equal(t, api.ObjectReference{Kind: "Namespace", APIVersion: "v1", Name: "blue", UID: "1",
 			ResourceVersion: "7"}, stored[0].InvolvedObject)
-	})
-}
-
-// A deletion is timed from its timestamp, however late this process has seen it.
-func TestADeletionThatIsObservedLate(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		trace := events.Deletions(s.recorder)
-		namespace, began := deleted("blue", "1"), api.NewTime(time.Now())
-		namespace.DeletionTimestamp = &began
-		time.Sleep(14 * time.Minute)
-		trace.Enqueued(namespace, 0)
-		pass(trace, "blue")
-		trace.Finalized("blue", nil)
-		assert.Equal(t,
-			[]string{"blue Normal NamespaceDeleted x1: Emptied and finalized within 14m0s, in 1 pass of this process"},
-			lines(s.events("default")))
+		assert.Equal(t, "pass-7", s.origins[len(s.origins)-1])
 	})
 }
 
@@ -151,22 +147,5 @@ func TestNamespacesAreDistinguishedByUID(t *testing.T) {
 		require.Len(t, stored, 4)
 		assert.Equal(t, "2", stored[3].InvolvedObject.UID)
 		assert.Contains(t, stored[3].Message, "in 1 pass")
-	})
-}
-
-// The requests of an Event carry the reconcile ID of their pass.
-func TestEventsBelongToTheirPass(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		var origin string
-		recorder := events.Start(events.Config{Client: s.client, Component: "test", Trace: &events.Trace{
-			Recorded: func(ctx context.Context, _ *api.Event) { origin = restclient.OriginOf(ctx) },
-		}})
-		trace := events.Deletions(recorder)
-		trace.Enqueued(deleted("blue", "1"), 0)
-		ctx := restclient.WithOrigin(context.Background(), "pass-7")
-		assert.Equal(t, ctx, trace.PassContext(ctx, "blue"))
-		trace.Finalized("blue", nil)
-		recorder.Stop(time.Minute)
-		assert.Equal(t, "pass-7", origin)
 	})
 }

@@ -20,21 +20,13 @@ const (
 	attemptPause = 10 * time.Second
 	// attemptLimit is how long an answer may take.
 	attemptLimit = 30 * time.Second
-	// suppressPause is how long nothing is sent after the server has forbidden it. Rights change
-	// rarely.
-	suppressPause = 10 * time.Minute
+	// SuppressPause is how long nothing is sent to a namespace after the server has forbidden it.
+	// Rights change rarely.
+	SuppressPause = 10 * time.Minute
 )
 
-// suppressKey names what the server has forbidden.
-type suppressKey struct {
-	namespace string
-	patch     bool // only counting; otherwise everything
-}
-
-// record correlates an Event and delivers it, until end ends. A hook that panics must not end the
-// goroutine.
+// record correlates an Event and delivers it, until end ends.
 func (r *Recorder) record(end context.Context, n note) {
-	defer wait.HandleCrash()
 	if end.Err() != nil {
 		r.drop(n.ctx, n.event, DropStopped, nil)
 		return
@@ -44,7 +36,7 @@ func (r *Recorder) record(end context.Context, n note) {
 	case event == nil:
 		r.drop(n.ctx, n.event, DropLimited, nil)
 		return
-	case r.isSuppressed(event):
+	case time.Now().Before(r.suppressed[event.Namespace]):
 		r.drop(n.ctx, event, DropForbidden, nil)
 		return
 	}
@@ -56,6 +48,7 @@ func (r *Recorder) record(end context.Context, n note) {
 
 // deliver sends an Event until the server has answered it.
 func (r *Recorder) deliver(ctx context.Context, event *api.Event) {
+	pause := rand.N(attemptPause)
 	for attempt := 1; ; attempt++ {
 		err := r.send(ctx, event)
 		if r.answered(ctx, event, err) {
@@ -65,17 +58,11 @@ func (r *Recorder) deliver(ctx context.Context, event *api.Event) {
 			r.drop(ctx, event, DropGivenUp, err)
 			return
 		}
-		pause := attemptPause
-		if attempt == 1 {
-			pause = rand.N(attemptPause)
-		}
-		if t := r.trace; t != nil && t.Retry != nil && ctx.Err() == nil {
-			t.Retry(ctx, event, err, pause)
-		}
 		if wait.Sleep(ctx, pause) != nil {
 			r.drop(ctx, event, DropStopped, err)
 			return
 		}
+		pause = attemptPause
 	}
 }
 
@@ -84,7 +71,7 @@ func (r *Recorder) deliver(ctx context.Context, event *api.Event) {
 func (r *Recorder) send(ctx context.Context, event *api.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, attemptLimit)
 	defer cancel()
-	events := restclient.Typed[*api.Event](r.client, api.EventsResource, event.Namespace)
+	events := restclient.Typed[*api.Event](r.config.Client, api.EventsResource, event.Namespace)
 	if event.Count > 1 {
 		patch, err := json.Marshal(countPatch{Count: event.Count, LastTimestamp: event.LastTimestamp})
 		if err != nil {
@@ -105,36 +92,23 @@ type countPatch struct {
 	LastTimestamp api.Time `json:"lastTimestamp"`
 }
 
-// answered reports whether the server has answered, and counts or drops the Event accordingly.
-// After an unreadable answer the Event exists. An Event that already exists is ours, because its
-// name contains the nanosecond: the answer to an earlier attempt was lost.
+// answered reports whether the server has answered, and counts or drops the Event accordingly. An
+// Event that already exists is ours, because its name contains the nanosecond: the answer to an
+// earlier attempt was lost.
 func (r *Recorder) answered(ctx context.Context, event *api.Event, err error) bool {
 	var refused *api.StatusError
-	var unreadable *restclient.DecodeError
 	switch {
-	case err == nil, errors.As(err, &unreadable), api.IsAlreadyExists(err):
-		r.recorded(ctx, event)
+	case err == nil, api.IsAlreadyExists(err):
+		r.mu.Lock()
+		r.recorded++
+		r.mu.Unlock()
 	case !errors.As(err, &refused):
 		return false
 	case api.IsForbidden(err) && !api.IsNamespaceTerminating(err):
-		r.suppress(ctx, event, err)
+		r.suppressed[event.Namespace] = time.Now().Add(SuppressPause)
 		r.drop(ctx, event, DropForbidden, err)
 	default:
 		r.drop(ctx, event, DropRefused, err)
 	}
 	return true
-}
-
-func (r *Recorder) isSuppressed(event *api.Event) bool {
-	now := time.Now()
-	return now.Before(r.suppressed[suppressKey{namespace: event.Namespace}]) ||
-		event.Count > 1 && now.Before(r.suppressed[suppressKey{namespace: event.Namespace, patch: true}])
-}
-
-// suppress stops sending for suppressPause. A user without the right to patch may still create.
-func (r *Recorder) suppress(ctx context.Context, event *api.Event, err error) {
-	r.suppressed[suppressKey{namespace: event.Namespace, patch: event.Count > 1}] = time.Now().Add(suppressPause)
-	if t := r.trace; t != nil && t.Suppressed != nil {
-		t.Suppressed(ctx, event.Namespace, err, suppressPause)
-	}
 }

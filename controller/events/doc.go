@@ -19,8 +19,8 @@
 //
 // Event neither blocks nor fails. The Events of one recorder reach the server in order. An Event is
 // lost if too many wait, if the server refuses it, or if the server cannot be reached for two
-// minutes. Lost Events are counted ([Snapshot]) and passed to the hooks ([Trace]). Memory is
-// bounded: the queue by its length, each table by 4096 entries, a message by its hash.
+// minutes. Lost Events are counted ([Snapshot]) and passed to a hook ([Trace]). Memory is bounded:
+// the queue by its length, each table by 4096 entries.
 //
 // # Goroutines
 //
@@ -29,10 +29,9 @@
 //
 // # Failure
 //
-// After a server has forbidden Events it gets none for ten minutes. While a server cannot be
-// reached, each Event is tried twelve times, ten seconds apart. An Event that already exists, or
-// whose namespace is being deleted, is not retried. A hook that panics loses its Event; the panic
-// goes to wait.HandleCrash.
+// After a server has forbidden Events in a namespace it gets none there for ten minutes. While a
+// server cannot be reached, each Event is tried twelve times, ten seconds apart. An Event that
+// already exists, or whose namespace is being deleted, is not retried.
 //
 // # Testing
 //

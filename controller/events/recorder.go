@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,24 +16,21 @@ import (
 // Recorder records Kubernetes Events. [Start] returns a new one. Its methods may be called from any
 // goroutine.
 type Recorder struct {
-	client    *restclient.Client
-	component string
-	instance  string
-	trace     *Trace
-	waiting   chan note
-	stopping  chan struct{} // closed by Stop: send what waits, then end
-	abort     context.CancelFunc
-	done      chan struct{} // closed when the goroutine has ended
+	config  Config
+	waiting chan note // closed by Stop
+	abort   context.CancelFunc
+	done    chan struct{} // closed when the goroutine has ended
 
 	// Used by the goroutine only.
 	correlator *correlator
-	suppressed map[suppressKey]time.Time
+	suppressed map[string]time.Time // until when nothing is sent to a namespace
 
 	// mu guards the fields below.
 	mu       sync.Mutex
 	stopped  bool
 	lastName int64 // the number in the last name, in nanoseconds
-	counters counters
+	recorded int64
+	dropped  map[Drop]int64
 }
 
 // EventRecorder is the part of a [Recorder] that its users need.
@@ -54,8 +52,50 @@ type Config struct {
 	Component string
 	// Instance distinguishes this process from others with that name. Default: none.
 	Instance string
-	// Trace receives the fate of each Event. Default: none.
+	// Trace is told of lost Events. Default: none.
 	Trace *Trace
+}
+
+// Trace is a set of hooks that are called as a [Recorder] works. The pointer and each hook may be
+// nil. Hooks must not block. The context has the values of the one that was passed to Event.
+type Trace struct {
+	// Dropped: the Event will not be recorded; err is the server's answer to it, or nil.
+	Dropped func(ctx context.Context, event *api.Event, why Drop, err error)
+}
+
+// Drop is why an Event was not recorded.
+type Drop string
+
+// The reasons for which an Event is not recorded.
+const (
+	DropQueueFull Drop = "queue full" // too many were waiting
+	DropLimited   Drop = "limited"    // too many about this object
+	DropForbidden Drop = "forbidden"  // the server forbids it, or has forbidden it within SuppressPause
+	DropRefused   Drop = "refused"    // the server has rejected this one
+	DropGivenUp   Drop = "given up"   // the server could not be reached for too long
+	DropStopped   Drop = "stopped"    // the recorder was stopped before it was sent
+)
+
+// Drops returns all reasons.
+func Drops() []Drop {
+	return []Drop{DropQueueFull, DropLimited, DropForbidden, DropRefused, DropGivenUp, DropStopped}
+}
+
+// Snapshot is the state of a recorder at one moment, as plain data.
+type Snapshot struct {
+	// Waiting is how many Events wait to be sent.
+	Waiting int
+	// Recorded is how many Events the server has accepted, new ones and repetitions.
+	Recorded int64
+	// Dropped is how many were dropped, by reason; a reason that has not occurred is not there.
+	Dropped map[Drop]int64
+}
+
+// Snapshot returns the state. It may be called from any goroutine.
+func (r *Recorder) Snapshot() Snapshot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return Snapshot{Waiting: len(r.waiting), Recorded: r.recorded, Dropped: maps.Clone(r.dropped)}
 }
 
 const (
@@ -71,19 +111,20 @@ const (
 func Start(config Config) *Recorder {
 	ctx, abort := context.WithCancel(context.Background())
 	r := &Recorder{
-		client:     config.Client,
-		component:  config.Component,
-		instance:   config.Instance,
-		trace:      config.Trace,
+		config:     config,
 		waiting:    make(chan note, mostWaiting),
-		stopping:   make(chan struct{}),
 		abort:      abort,
 		done:       make(chan struct{}),
 		correlator: newCorrelator(),
-		suppressed: map[suppressKey]time.Time{},
-		counters:   counters{dropped: map[Drop]int64{}},
+		suppressed: map[string]time.Time{},
+		dropped:    map[Drop]int64{},
 	}
-	go r.run(ctx)
+	go func() {
+		defer close(r.done)
+		for n := range r.waiting {
+			r.record(ctx, n)
+		}
+	}()
 	return r
 }
 
@@ -98,8 +139,7 @@ func (r *Recorder) Event(ctx context.Context, object api.ObjectReference, kind a
 	}
 }
 
-// queue returns why the note was dropped, or "". The lock keeps a note from being queued after
-// sendRest has returned; it is never held while blocking.
+// queue returns why the note was dropped, or "".
 func (r *Recorder) queue(n note) Drop {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,19 +160,23 @@ func (r *Recorder) eventOf(object api.ObjectReference, kind api.EventType, reaso
 	if namespace == "" {
 		namespace = "default"
 	}
+	if len(message) > longestMessage {
+		const ellipsis = "..."
+		message = strings.ToValidUTF8(message[:longestMessage-len(ellipsis)], "") + ellipsis
+	}
 	return &api.Event{
 		TypeMeta:            api.TypeMeta{Kind: "Event", APIVersion: "v1"},
 		ObjectMeta:          api.ObjectMeta{Namespace: namespace, Name: r.nameFor(object.Name, now)},
 		InvolvedObject:      object,
 		Type:                kind,
 		Reason:              reason,
-		Message:             shortened(message),
-		Source:              api.EventSource{Component: r.component, Host: r.instance},
+		Message:             message,
+		Source:              api.EventSource{Component: r.config.Component, Host: r.config.Instance},
 		FirstTimestamp:      api.NewTime(now),
 		LastTimestamp:       api.NewTime(now),
 		Count:               1,
-		ReportingController: r.component,
-		ReportingInstance:   r.instance,
+		ReportingController: r.config.Component,
+		ReportingInstance:   r.config.Instance,
 	}
 }
 
@@ -146,17 +190,14 @@ func (r *Recorder) nameFor(object string, now time.Time) string {
 		strconv.FormatInt(r.lastName, 16))
 }
 
-// shortened truncates a message that is too long, at a character boundary.
-func shortened(text string) string {
-	if len(text) <= longestMessage {
-		return text
+// drop counts an Event that will not be recorded.
+func (r *Recorder) drop(ctx context.Context, event *api.Event, why Drop, err error) {
+	r.mu.Lock()
+	r.dropped[why]++
+	r.mu.Unlock()
+	if t := r.config.Trace; t != nil && t.Dropped != nil {
+		t.Dropped(ctx, event, why, err)
 	}
-	const ellipsis = "..."
-	cut := longestMessage - len(ellipsis)
-	for cut > 0 && text[cut]&0xC0 == 0x80 {
-		cut--
-	}
-	return text[:cut] + ellipsis
 }
 
 // Stop sends what waits, for at most timeout, and returns when the goroutine has ended. Later
@@ -165,37 +206,11 @@ func (r *Recorder) Stop(timeout time.Duration) {
 	r.mu.Lock()
 	if !r.stopped {
 		r.stopped = true
-		close(r.stopping)
+		close(r.waiting)
 	}
 	r.mu.Unlock()
 	late := time.AfterFunc(timeout, r.abort)
 	defer late.Stop()
 	<-r.done
 	r.abort()
-}
-
-// run sends Events one after the other until Stop.
-func (r *Recorder) run(ctx context.Context) {
-	defer close(r.done)
-	for {
-		select {
-		case n := <-r.waiting:
-			r.record(ctx, n)
-		case <-r.stopping:
-			r.sendRest(ctx)
-			return
-		}
-	}
-}
-
-// sendRest sends the Events that wait.
-func (r *Recorder) sendRest(ctx context.Context) {
-	for {
-		select {
-		case n := <-r.waiting:
-			r.record(ctx, n)
-		default:
-			return
-		}
-	}
 }

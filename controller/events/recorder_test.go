@@ -2,10 +2,9 @@ package events_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,10 +13,74 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/events"
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
+
+// stage is the built-in API server with a recorder at the other end of a pipe.
+type stage struct {
+	*clustertest.Cluster
+	t        *testing.T
+	client   *restclient.Client
+	recorder *events.Recorder
+	origins  []string // of the requests
+	dropped  []string // message, reason, and whether the server has answered
+}
+
+// inBubble runs a test on a stage. At the end it stops the recorder and checks that no goroutine
+// is left.
+func inBubble(t *testing.T, play func(s *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{Cluster: clustertest.New(t), t: t}
+		s.client = s.Client(func(c *restclient.Config) {
+			c.Trace = &restclient.Trace{RequestStart: func(i restclient.RequestInfo) {
+				s.origins = append(s.origins, i.Origin)
+			}}
+		})
+		s.recorder = events.Start(events.Config{Client: s.client, Component: "test", Instance: "host-1",
+			Trace: &events.Trace{Dropped: func(_ context.Context, e *api.Event, why events.Drop, err error) {
+				s.dropped = append(s.dropped, fmt.Sprintf("%s: %s, answer %v", e.Message, why, err != nil))
+			}}})
+		defer s.recorder.Stop(time.Minute)
+		play(s)
+	})
+}
+
+// note records an Event about a Namespace of that name.
+func (s *stage) note(name, reason, message string) {
+	s.recorder.Event(context.Background(), about(name), api.EventNormal, reason, message)
+	synctest.Wait()
+}
+
+func about(name string) api.ObjectReference {
+	return api.ObjectReference{Kind: "Namespace", APIVersion: "v1", Name: name, UID: "uid-of-" + name,
+		ResourceVersion: "7"}
+}
+
+// events returns the Events in a namespace, oldest first.
+func (s *stage) events(namespace string) []*api.Event {
+	s.t.Helper()
+	synctest.Wait()
+	list, err := restclient.Typed[*api.Event](s.Admin(), api.EventsResource, namespace).List(context.Background(),
+		api.ListOptions{})
+	require.NoError(s.t, err)
+	slices.SortFunc(list.Items, func(a, b *api.Event) int { return strings.Compare(a.Name, b.Name) })
+	return list.Items
+}
+
+// requests returns the number of requests for Events.
+func (s *stage) requests(method string) int {
+	synctest.Wait()
+	n := 0
+	for _, r := range s.Link.Requests() {
+		if r.Method == method && strings.Contains(r.Path, "/events") {
+			n++
+		}
+	}
+	return n
+}
 
 func TestAnEventNamesItsObject(t *testing.T) {
 	inBubble(t, func(s *stage) {
@@ -32,14 +95,28 @@ func TestAnEventNamesItsObject(t *testing.T) {
 		assert.Equal(t, []any{api.EventNormal, "NamespaceDeleted", "Emptied.", 1, "test", "host-1"},
 			[]any{e.Type, e.Reason, e.Message, e.Count, e.ReportingController, e.ReportingInstance})
 		assert.True(t, e.FirstTimestamp.Equal(now.Time) && e.LastTimestamp.Equal(now.Time) && e.EventTime.IsZero())
+		body, err := s.Request("GET", "/api/v1/namespaces/default/events/"+e.Name, "")
+		require.NoError(t, err)
+		for _, field := range []string{`"reportingComponent":"test"`, `"eventTime":null`,
+			`"firstTimestamp":"` + now.Format(time.RFC3339) + `"`} {
+			assert.Contains(t, string(body), field)
+		}
 
 		lease := api.ObjectReference{Kind: "Lease", APIVersion: "coordination.k8s.io/v1", Namespace: "kube-system",
 			Name: "orrery"}
 		s.recorder.Event(context.Background(), lease, api.EventNormal, "LeaderElection", "a became leader")
 		assert.Len(t, s.events("kube-system"), 1, "an Event is in the namespace of its object")
+
+		s.note(strings.Repeat("n", 253), "R", strings.Repeat("é", 1000))
+		long := s.events("default")[1]
+		assert.LessOrEqual(t, len(long.Name), 253)
+		assert.LessOrEqual(t, len(long.Message), 1024)
+		assert.True(t, strings.HasSuffix(long.Message, "é..."))
 	})
 }
 
+// The server deletes Events after an hour. The recorder then creates a new Event with the count
+// so far.
 func TestRepeatedEventsAreCounted(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		for range 5 {
@@ -53,30 +130,15 @@ func TestRepeatedEventsAreCounted(t *testing.T) {
 		assert.Equal(t, 4*time.Minute, stored[0].LastTimestamp.Sub(stored[0].FirstTimestamp.Time))
 		assert.Equal(t, 1, stored[1].Count)
 		assert.Equal(t, []int{2, 4}, []int{s.requests("POST"), s.requests("PATCH")})
-		assert.Equal(t, events.Snapshot{Created: 2, Counted: 4, Dropped: none()}, s.recorder.Snapshot())
-	})
-}
+		assert.Equal(t, events.Snapshot{Recorded: 6, Dropped: map[events.Drop]int64{}}, s.recorder.Snapshot())
 
-func none() map[events.Drop]int64 {
-	return map[events.Drop]int64{events.DropQueueFull: 0, events.DropLimited: 0, events.DropForbidden: 0,
-		events.DropRefused: 0, events.DropGivenUp: 0, events.DropStopped: 0}
-}
-
-// The server deletes Events after an hour. The recorder then creates a new Event with the count
-// so far.
-func TestAnEventThatIsGoneIsCreatedAnew(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		s.note("blue", "Blocked", "by a finalizer")
-		stored := s.events("default")
 		s.Must("DELETE", "/api/v1/namespaces/default/events/"+stored[0].Name, "")
-		time.Sleep(time.Minute)
 		s.note("blue", "Blocked", "by a finalizer")
-		again := s.events("default")
-		require.Len(t, again, 1)
-		assert.Equal(t, 2, again[0].Count)
-		assert.Equal(t, stored[0].FirstTimestamp.Unix(), again[0].FirstTimestamp.Unix(), "its beginning")
+		again := s.events("default")[0]
+		assert.Equal(t, 6, again.Count)
+		assert.Equal(t, stored[0].FirstTimestamp.Unix(), again.FirstTimestamp.Unix(), "its beginning")
 		s.note("blue", "Blocked", "by a finalizer")
-		assert.Equal(t, 3, s.events("default")[0].Count)
+		assert.Equal(t, 7, s.events("default")[0].Count)
 	})
 }
 
@@ -103,7 +165,8 @@ func TestForbiddenEventsAreLeft(t *testing.T) {
 			s.note(fmt.Sprintf("ns-%d", i), "NamespaceDeleted", "Emptied.")
 		}
 		assert.Equal(t, 1, s.requests("POST"))
-		assert.Equal(t, 1, strings.Count(strings.Join(s.hooks(), "\n"), "muted default 10m0s"))
+		assert.Equal(t, "Emptied.: forbidden, answer true", s.dropped[0])
+		assert.Equal(t, "Emptied.: forbidden, answer false", s.dropped[1])
 		heal()
 		s.note("blue", "NamespaceDeleted", "Emptied.")
 		assert.Equal(t, 1, s.requests("POST"), "no request for ten minutes")
@@ -111,19 +174,6 @@ func TestForbiddenEventsAreLeft(t *testing.T) {
 		s.note("red", "NamespaceDeleted", "Emptied.")
 		assert.Len(t, s.events("default"), 1)
 		assert.EqualValues(t, 51, s.recorder.Snapshot().Dropped[events.DropForbidden])
-	})
-}
-
-// Without the right to patch, the first of each Event is recorded.
-func TestForbiddenCountingLeavesTheFirst(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		s.Fault("forbid:verb=patch,resource=events")
-		for range 3 {
-			s.note("blue", "Blocked", "by a finalizer")
-		}
-		s.note("red", "Blocked", "by a finalizer")
-		assert.Len(t, s.events("default"), 2)
-		assert.Equal(t, 1, s.requests("PATCH"))
 	})
 }
 
@@ -137,7 +187,8 @@ func TestTerminatingNamespacesTakeNone(t *testing.T) {
 			s.recorder.Event(context.Background(), api.ObjectReference{Kind: "Pod", Namespace: "going", Name: "p"},
 				api.EventNormal, "R", "m")
 		}
-		assert.Equal(t, []string{"dropped m: refused", "dropped m: refused"}, s.hooks())
+		synctest.Wait()
+		assert.Equal(t, []string{"m: refused, answer true", "m: refused, answer true"}, s.dropped)
 	})
 }
 
@@ -153,18 +204,29 @@ func TestAServerThatIsAwayIsTriedAgain(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		stored := s.events("default")
 		require.Len(t, stored, 2)
+		assert.Equal(t, []string{"first", "second"}, []string{stored[0].Message, stored[1].Message})
 		assert.Equal(t, time.Minute, time.Since(stored[0].LastTimestamp.Time).Truncate(time.Minute),
 			"the time of the event, not of the request")
-		reported := s.hooks()
-		assert.Equal(t, []string{"recorded first", "recorded second"}, reported[len(reported)-2:])
 
 		s.Link.Refuse(true)
 		s.Link.CloseConnections()
+		tries := len(s.origins)
 		s.note("green", "R", "third")
 		time.Sleep(2 * time.Minute)
-		reported = s.hooks()
-		assert.Equal(t, "dropped third: given up", reported[len(reported)-1])
-		assert.Len(t, reported, 12)
+		assert.Equal(t, []string{"third: given up, answer true"}, s.dropped)
+		assert.Equal(t, 12, len(s.origins)-tries)
+	})
+}
+
+// A server that accepts a request and does not answer is handled like one that is unreachable.
+func TestAServerThatDoesNotAnswerIsTriedAgain(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		heal := s.Fault("delay:by=10m,resource=events,verb=create")
+		s.note("blue", "R", "m")
+		time.Sleep(20 * time.Second)
+		heal()
+		time.Sleep(30 * time.Second)
+		assert.Len(t, s.events("default"), 1)
 	})
 }
 
@@ -177,7 +239,6 @@ func TestEventsBeyondTheQueueAreDropped(t *testing.T) {
 			s.note(fmt.Sprintf("ns-%d", i), "R", "m")
 		}
 		assert.Zero(t, time.Since(began))
-		synctest.Wait()
 		snapshot := s.recorder.Snapshot()
 		assert.EqualValues(t, 1500, snapshot.Dropped[events.DropQueueFull]+int64(snapshot.Waiting)+1,
 			"one is being sent")
@@ -203,76 +264,4 @@ func TestStopSendsWhatWaits(t *testing.T) {
 		assert.Less(t, time.Since(began), time.Second)
 		assert.Len(t, s.events("default"), 20)
 	})
-}
-
-// A server that accepts a request and does not answer is handled like one that is unreachable.
-func TestAServerThatDoesNotAnswerIsTriedAgain(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		heal := s.Fault("delay:by=10m,resource=events,verb=create")
-		s.note("blue", "R", "m")
-		time.Sleep(20 * time.Second)
-		heal()
-		time.Sleep(30 * time.Second)
-		assert.Len(t, s.events("default"), 1)
-	})
-}
-
-// A hook that panics costs at most its Event, neither the recorder nor the process.
-func TestAHookThatPanicsDoesNotEndTheRecorder(t *testing.T) {
-	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
-	var reported atomic.Int32
-	defer wait.PanicHandlers.Replace(func(context.Context, *wait.Panic) { reported.Add(1) })()
-	inBubble(t, func(s *stage) {
-		recorder := events.Start(events.Config{Client: s.client, Component: "test", Trace: &events.Trace{
-			Recorded: func(context.Context, *api.Event) { panic("a fault") },
-		}})
-		for _, name := range []string{"blue", "red"} {
-			recorder.Event(context.Background(), about(name), api.EventNormal, "NamespaceDeleted", "Emptied.")
-			synctest.Wait()
-		}
-		recorder.Event(context.Background(), about("green"), api.EventNormal, "NamespaceDeleted", "Emptied.")
-		recorder.Stop(time.Minute)
-		assert.Len(t, s.events("default"), 3)
-		assert.Equal(t, int32(3), reported.Load())
-	})
-}
-
-func TestLongNamesAndMessagesAreCut(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		s.note(strings.Repeat("n", 253), "R", strings.Repeat("é", 1000))
-		stored := s.events("default")
-		require.Len(t, stored, 1)
-		assert.LessOrEqual(t, len(stored[0].Name), 253)
-		assert.LessOrEqual(t, len(stored[0].Message), 1024)
-		assert.True(t, strings.HasSuffix(stored[0].Message, "é..."))
-	})
-}
-
-// The requests of an Event have the origin of the context it was recorded with, even after that
-// context has ended.
-func TestRequestsKeepTheirOrigin(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		var origins []string
-		client := s.Client(func(c *restclient.Config) {
-			c.Trace = &restclient.Trace{RequestStart: func(i restclient.RequestInfo) {
-				origins = append(origins,
-					i.Origin)
-			}}
-		})
-		recorder := events.Start(events.Config{Client: client, Component: "test"})
-		ctx, cancel := context.WithCancel(restclient.WithOrigin(context.Background(), "pass-1"))
-		cancel()
-		recorder.Event(ctx, about("blue"), api.EventNormal, "R", "m")
-		recorder.Stop(time.Minute)
-		assert.Equal(t, []string{"pass-1"}, origins)
-	})
-}
-
-func TestWireFormat(t *testing.T) {
-	at := api.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC))
-	text, err := json.Marshal(&api.Event{Type: api.EventNormal, FirstTimestamp: at, Count: 1})
-	require.NoError(t, err)
-	assert.JSONEq(t,
-		`{"metadata":{},"involvedObject":{},"type":"Normal","firstTimestamp":"2026-01-02T03:04:05Z","count":1,
-		"eventTime":null,"reportingComponent":"","reportingInstance":""}`, string(text))
 }

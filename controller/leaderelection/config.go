@@ -9,17 +9,18 @@ import (
 	"os"
 	"time"
 
-	"orrery/informer/reflector"
+	"orrery/internal/hooks"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
 // Leases gives access to the Lease; a restclient.Resource of Leases in a namespace implements it.
-// It must not retry, see [NewClient].
+// It must not retry, see [NewClient]. Without the right to watch, a standby polls.
 type Leases interface {
 	Get(ctx context.Context, name string, opts api.GetOptions) (*api.Lease, error)
 	Create(ctx context.Context, lease *api.Lease, opts api.UpdateOptions) (*api.Lease, error)
 	Update(ctx context.Context, lease *api.Lease, opts api.UpdateOptions) (*api.Lease, error)
+	Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Lease], error)
 }
 
 // NewClient returns a client for [Leases] with connections of its own: behind a thousand deletions
@@ -37,17 +38,12 @@ func NewClient(config restclient.Config, renewDeadline time.Duration) (*restclie
 
 // Config configures an [Elector]. Leases, Namespace, Name and Identity are required.
 type Config struct {
-	// Leases reads and writes the Lease.
+	// Leases reads, writes and watches the Lease.
 	Leases Leases
-	// Watch, if not nil, lists and watches the Leases of the namespace. With it a standby sees a
-	// release at once, and knows to a millisecond when the leader renewed. Without it, or if it is
-	// forbidden, a standby polls.
-	Watch reflector.ListerWatcher[*api.Lease]
-
 	// Namespace and Name are the Lease's.
 	Namespace, Name string
 	// Identity distinguishes this participant from all others, including earlier processes in its
-	// place: the host name and random characters.
+	// place, see [NewIdentity].
 	Identity string
 
 	// Timing holds the durations.
@@ -60,30 +56,45 @@ type Config struct {
 }
 
 func (c Config) check() error {
-	switch {
-	case c.Leases == nil:
-		return errors.New("leader election needs a way to reach its Lease")
-	case c.Namespace == "":
-		return &ConfigError{"--leader-elect-resource-namespace must not be empty"}
-	case c.Name == "":
-		return &ConfigError{"--leader-elect-resource-name must not be empty"}
-	case c.Identity == "":
-		return errors.New("leader election needs an identity")
+	if c.Leases == nil || c.Namespace == "" || c.Name == "" || c.Identity == "" {
+		return errors.New("leader election needs access to Leases, the namespace and the name of one, and an identity")
 	}
 	return c.Timing.Check()
 }
 
-// NewIdentity returns the host name, which in a pod is the pod's name, and a random part: a UUID
-// (RFC 9562, version 4).
+// NewIdentity returns the host name, which in a pod is the pod's name, and a random part.
 func NewIdentity() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	var id [16]byte
-	_, _ = rand.Read(id[:]) // it never fails
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
-	return fmt.Sprintf("%s_%x-%x-%x-%x-%x", host, id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	return host + "_" + rand.Text()
+}
+
+// Trace is a set of hooks, in the manner of httptrace.ClientTrace. Any of them may be nil, and so
+// may the pointer. They are called on the goroutine of [Elector.Run], and must not block, because a
+// renewal would wait for them.
+type Trace struct {
+	// Acquired: this process leads.
+	Acquired func(Term)
+	// Renewed: the Lease was renewed; took is the duration of the attempt.
+	Renewed func(took time.Duration)
+	// Failed: an attempt failed, as a leader or a standby. It is retried.
+	Failed func(err error, leading bool)
+	// Lost: this process lost the leadership against its will. err is a [*LostError].
+	Lost func(err error)
+	// Released: the Lease was released; if err is not nil, that failed, and the others wait until
+	// it expires.
+	Released func(err error)
+	// NewLeader: another replica holds the Lease. silent is the time since its last renewal, by
+	// renewTime and the clock of this machine, or 0 if it renews in time.
+	NewLeader func(identity string, silent time.Duration)
+}
+
+// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
+// Arguments may be nil; the result is nil if all are, and the argument itself if there is only one.
+func JoinTraces(traces ...*Trace) *Trace {
+	return hooks.Join(traces...)
 }
 
 // Timing holds the three durations of an election. A zero value means the default.
@@ -112,53 +123,36 @@ const (
 // jitterFactor stretches the pauses of standbys.
 const jitterFactor = 1.2
 
-// ConfigError reports an invalid [Config], in terms of the flags that set it.
-type ConfigError struct{ Problem string }
+// longestLease keeps sums of lease durations, in seconds, within 32 bits.
+const longestLease = 365 * 24 * time.Hour
 
-func (e *ConfigError) Error() string { return e.Problem }
-
-// Check returns a [*ConfigError] for durations with which two replicas could lead at the same time,
-// or none for long: the lease must outlast the deadline, and the deadline more than one pause.
+// Check returns an error, in terms of the flags, for durations with which two replicas could lead
+// at the same time, or none for long: the lease must outlast the deadline, and the deadline more
+// than one pause.
 func (t Timing) Check() error {
 	t = t.withDefaults()
 	switch {
-	case t.LeaseDuration < 0:
-		return configError("--leader-elect-lease-duration must be positive, it is %v", t.LeaseDuration)
-	case t.RenewDeadline < 0:
-		return configError("--leader-elect-renew-deadline must be positive, it is %v", t.RenewDeadline)
-	case t.RetryPeriod < 0:
-		return configError("--leader-elect-retry-period must be positive, it is %v", t.RetryPeriod)
+	case min(t.LeaseDuration, t.RenewDeadline, t.RetryPeriod) < 0:
+		return errors.New("--leader-elect-lease-duration, --leader-elect-renew-deadline and " +
+			"--leader-elect-retry-period must be positive")
 	case t.LeaseDuration > longestLease:
-		return configError("--leader-elect-lease-duration must be at most %v, it is %v", longestLease, t.LeaseDuration)
+		return fmt.Errorf("--leader-elect-lease-duration must be at most %v, it is %v", longestLease, t.LeaseDuration)
 	case t.LeaseDuration <= t.RenewDeadline:
-		return configError("--leader-elect-lease-duration (%v) must be longer than --leader-elect-renew-deadline "+
+		return fmt.Errorf("--leader-elect-lease-duration (%v) must be longer than --leader-elect-renew-deadline "+
 			"(%v): a leader has to stop before another one begins",
 			t.LeaseDuration, t.RenewDeadline)
 	case float64(t.RenewDeadline) <= jitterFactor*float64(t.RetryPeriod):
-		return configError("--leader-elect-renew-deadline (%v) must be longer than 1.2 times "+
+		return fmt.Errorf("--leader-elect-renew-deadline (%v) must be longer than 1.2 times "+
 			"--leader-elect-retry-period (%v): a leader needs time for more than one attempt",
 			t.RenewDeadline, t.RetryPeriod)
 	}
 	return nil
 }
 
-// longestLease keeps sums of lease durations, in seconds, within 32 bits.
-const longestLease = 365 * 24 * time.Hour
-
-func configError(format string, args ...any) error {
-	return &ConfigError{Problem: fmt.Sprintf(format, args...)}
-}
-
 func (t Timing) withDefaults() Timing {
-	for _, duration := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{{&t.LeaseDuration, DefaultLeaseDuration}, {&t.RenewDeadline, DefaultRenewDeadline},
-		{&t.RetryPeriod, DefaultRetryPeriod}} {
-		if *duration.field == 0 {
-			*duration.field = duration.value
-		}
-	}
+	t.LeaseDuration = cmp.Or(t.LeaseDuration, DefaultLeaseDuration)
+	t.RenewDeadline = cmp.Or(t.RenewDeadline, DefaultRenewDeadline)
+	t.RetryPeriod = cmp.Or(t.RetryPeriod, DefaultRetryPeriod)
 	return t
 }
 
@@ -168,24 +162,14 @@ func (t Timing) leaseSeconds() int32 {
 	return int32((t.LeaseDuration + time.Second - 1) / time.Second)
 }
 
-// clock counts the time since its creation, unaffected by changes of the time of day. On Linux it
-// stands still while the machine is suspended.
-type clock struct{ began time.Time }
-
-func newClock() *clock { return &clock{began: time.Now()} }
-
-func (c *clock) now() time.Duration { return time.Since(c.began) }
-
-func (c *clock) moment() moment { return moment{local: c.now(), wall: time.Now()} }
-
 // LostError reports that this process was the leader and lost the lease without releasing it.
 type LostError struct {
 	// Lease is the Lease as namespace/name.
 	Lease string
-	// Holder is the new holder, or "" if none was seen.
-	Holder string
 	// Taken: the Lease has another holder, or none. Otherwise it could not be renewed for Deadline.
-	Taken    bool
+	Taken bool
+	// Holder is the new holder, or "" if none was seen.
+	Holder   string
 	Deadline time.Duration
 	// Err is why the last renewal failed, or nil if none did because the process was stopped for a
 	// while.
@@ -221,14 +205,14 @@ func IsLost(err error) bool {
 type AccessError struct {
 	// Verb is the refused verb: get, create or update.
 	Verb string
-	// Namespace and Name are the Lease's.
-	Namespace, Name string
+	// Lease is the Lease as namespace/name.
+	Lease string
 	// Err is the server's answer.
 	Err error
 }
 
 func (e *AccessError) Error() string {
-	return fmt.Sprintf("leader election cannot %s the Lease %s/%s: %v", e.Verb, e.Namespace, e.Name, e.Err)
+	return fmt.Sprintf("leader election cannot %s the Lease %s: %v", e.Verb, e.Lease, e.Err)
 }
 
 // Unwrap returns Err.

@@ -61,10 +61,9 @@
 // a DNS lookup, a connection or a handshake. All of them end in a write.
 //
 // When a leader ends in good order, a replica that watches the Lease follows within a request or
-// two. The same holds for a replica that stops while its write of the Lease is under way: it
-// releases the Lease whether or not the write has taken effect. When a leader dies, the others
-// follow when its Lease runs out: they know to the millisecond when it was renewed, and try at that
-// moment.
+// two. When a leader dies, the others follow when its Lease runs out: they know to the millisecond
+// when it was renewed, and try at that moment. A replica that stops while its first write is under
+// way waits for the answer, and releases the Lease.
 //
 // # What cannot be promised
 //
@@ -76,11 +75,8 @@
 //
 // A process can be stopped between the look at the clock and the system call that follows. When it
 // continues, that one write gets out: a few kilobytes, at most the end of requests that had been
-// begun.
-//
-// A process cannot know how long it was stopped if its clocks were stopped as well, as when a
-// hypervisor pauses a machine or restores a saved one. The suspension of a machine is noticed, on
-// Linux.
+// begun. A process cannot know how long it was stopped if its clocks were stopped as well, as when
+// a hypervisor pauses a machine or restores a saved one.
 //
 // A program that needs more must let the server check. The namespace controller does so where it
 // decides something: it finalizes and reports on the version of the namespace that it has read, so
@@ -96,19 +92,16 @@
 //   - There, a leader that reads another name in the Lease retries until its deadline. Here it
 //     stops.
 //   - There, a deleted Lease is free. Here it is free when it would have run out.
-//   - There, a standby polls, and tries when an answer comes after the end of the lease. Here it
-//     also watches.
+//   - There, a standby polls. Here it watches, and polls only if it may not.
 //   - Here, a leader that is stopping renews until the work has returned. There it releases the
 //     Lease, and the work finds out.
-//   - There, a candidate that is stopped while its first write is under way does not release.
 //   - Here, lease durations are rounded up to seconds, not down. preferredHolder and strategy are
 //     left as they are.
 //
 // # Goroutines
 //
-// [Elector.Run] renews on the caller's goroutine. It starts one for the work and one or two for the
-// watch, and returns when all of them have ended. By then the timers of the work's context are
-// stopped.
+// [Elector.Run] stands by and renews on the caller's goroutine. It starts one for the work, and
+// returns when that has ended.
 //
 // # Failure
 //
@@ -119,8 +112,9 @@
 //
 // If the server forbids this user the first six attempts, or the namespace is missing, Run returns
 // an [*AccessError]. Fewer refusals prove nothing: kube-apiserver forbids everything for a moment
-// while it starts. A lost lease makes Run return a [*LostError], and should end the process: a new
-// process starts from a clean state.
+// while it starts. A user who may read and not write stands by, and fails when the Lease is free. A
+// lost lease makes Run return a [*LostError], and should end the process: a new process starts from
+// a clean state.
 //
 // # Testing
 //

@@ -16,29 +16,28 @@ import (
 type Elector struct {
 	// Immutable.
 	config Config
-	clock  *clock
-	poked  chan struct{} // has capacity 1: the Lease may have changed
+	began  time.Time // local moments count from here, on the monotonic clock
+
+	reported string // the holder last passed to Trace.NewLeader; used by Run only
 
 	mu        sync.Mutex // guards the fields below
 	candidate candidate
-	reported  string // the holder last passed to Trace.NewLeader
-	lastErr   error  // of the last attempt; nil if it succeeded
-	over      bool   // this process was the leader and is not any more
-	watching  bool
+	lastErr   error // of the last attempt; nil if it succeeded
 }
 
-// New returns a new elector; [Elector.Run] starts it. It fails with a [*ConfigError] if the
-// configuration is invalid.
+// New returns a new elector; [Elector.Run] starts it. It fails if the configuration is invalid.
 func New(config Config) (*Elector, error) {
 	if err := config.check(); err != nil {
 		return nil, err
 	}
 	config.Timing = config.Timing.withDefaults()
 	config.Trace = hooks.Complete(config.Trace)
+	if config.Fence == nil {
+		config.Fence = &Fence{}
+	}
 	return &Elector{
 		config: config,
-		clock:  newClock(),
-		poked:  make(chan struct{}, 1),
+		began:  time.Now(),
 		candidate: candidate{
 			identity: config.Identity, name: config.Name, namespace: config.Namespace, timing: config.Timing,
 		},
@@ -55,15 +54,7 @@ func New(config Config) (*Elector, error) {
 // It returns nil if ctx has ended or work has returned, a [*LostError] if the lease was lost, and
 // an [*AccessError] if the server does not let this user take part from the start, and repeats
 // that. Other failures are retried.
-func (e *Elector) Run(ctx context.Context, work func(ctx context.Context, term Term)) error {
-	var lookout sync.WaitGroup
-	watchCtx, stopWatch := context.WithCancel(context.WithoutCancel(ctx))
-	defer lookout.Wait()
-	defer stopWatch()
-	if e.config.Watch != nil {
-		lookout.Go(func() { e.watch(watchCtx) })
-	}
-
+func (e *Elector) Run(ctx context.Context, work func(ctx context.Context)) error {
 	if err := e.acquire(ctx); err != nil {
 		return err
 	}
@@ -81,111 +72,116 @@ const mostRefusals = 6
 
 // acquire tries until this process leads or ctx has ended.
 func (e *Elector) acquire(ctx context.Context) error {
-	refusals := 0
-	for admitted := false; ctx.Err() == nil; {
-		verb, err := e.try(ctx)
+	refusals, admitted := 0, false
+	for ctx.Err() == nil {
+		last, err := e.try(ctx)
 		if e.leads() {
 			return nil
 		}
-		if !admitted && err == nil {
-			verb, err = update, e.dryRun(ctx)
-		}
 		refusals++
-		missing := verb == create && api.IsNotFound(err) // the namespace
-		switch forbidden := api.IsForbidden(err); {
-		case !admitted && (missing || forbidden && refusals == mostRefusals):
-			return &AccessError{Verb: verb.String(), Namespace: e.config.Namespace, Name: e.config.Name, Err: err}
-		case !forbidden:
+		if !api.IsForbidden(err) {
 			refusals = 0
 		}
-		admitted = admitted || refusals == 0 && replyOf(err) != failed
-		e.standBy(ctx, admitted)
+		admitted = admitted || err == nil
+		missing := last == create && api.IsNotFound(err) // the namespace
+		if !admitted && (missing || refusals == mostRefusals) {
+			return &AccessError{Verb: string(last), Lease: e.lease(), Err: err}
+		}
+		e.standBy(ctx)
 	}
 	return nil
 }
 
-// standBy blocks until the next attempt is due. As long as the user has not been admitted, changes
-// of the Lease do not count: a leader that renews would put the next attempt off again and again.
-func (e *Elector) standBy(ctx context.Context, admitted bool) {
-	poked := e.poked
-	if !admitted {
-		poked = nil
-	}
-	for {
-		timer := time.NewTimer(e.pause())
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-timer.C:
-			return
-		case <-poked:
-			timer.Stop()
-			if e.mayTake() {
-				return
-			}
-		}
-	}
-}
-
-// pause returns the time until the next attempt: a jittered retry period, but not beyond the expiry
-// of the Lease.
-func (e *Elector) pause() time.Duration {
+// standBy blocks until the next attempt is due: when the watch shows that the Lease is free, when
+// it expires, or after a jittered retry period if there is nothing to watch, or no watch.
+func (e *Elector) standBy(ctx context.Context) {
 	pause := wait.Jitter(e.config.Timing.RetryPeriod, jitterFactor)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if left := e.candidate.expiry() - e.clock.now(); left > 0 {
-		pause = min(pause, left)
+	if e.left() > 0 {
+		if e.watch(ctx) {
+			return
+		}
+		pause = min(pause, e.left())
 	}
-	return pause
+	_ = wait.Sleep(ctx, pause)
 }
 
-func (e *Elector) mayTake() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.candidate.mayTake(e.clock.now())
+// watch watches the Lease until it may be taken, or the watch fails. It reports which. Its events
+// are hints and may be stale: they show when the holder was last seen; an attempt asks the server.
+func (e *Elector) watch(ctx context.Context) (free bool) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	expiry := time.AfterFunc(e.left(), stop)
+	defer expiry.Stop()
+	watcher, err := e.config.Leases.Watch(ctx, api.ListOptions{FieldSelector: "metadata.name=" + e.config.Name})
+	if err != nil {
+		return e.left() <= 0
+	}
+	defer watcher.Stop()
+	for e.left() > 0 {
+		expiry.Reset(e.left())
+		event, err := watcher.Next()
+		if err != nil {
+			break
+		}
+		e.observe(event)
+	}
+	return e.left() <= 0
 }
 
-func (e *Elector) leads() bool {
+// observe handles an event of the watch.
+func (e *Elector) observe(event api.WatchEvent[*api.Lease]) {
+	e.mu.Lock()
+	switch event.Type {
+	case api.WatchAdded, api.WatchModified:
+		e.candidate.observe(event.Object, e.moment())
+	case api.WatchDeleted:
+		e.candidate.lease = nil
+	}
+	e.mu.Unlock()
+	e.reportLeader()
+}
+
+// left returns how long the Lease belongs to another replica, as far as this one knows; not more
+// than 0 if it may be taken.
+func (e *Elector) left() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.candidate.leading
+	if e.candidate.mayTake(e.now()) {
+		return 0
+	}
+	return e.candidate.expiry() - e.now()
 }
 
 // lead calls work, renews until it has returned, and then releases the Lease.
-func (e *Elector) lead(ctx context.Context, work func(context.Context, Term)) error {
-	hold := newHold(context.WithoutCancel(ctx), e.clock, e.deadline(), e.fenceOff, e.lostInTime)
-	defer hold.finish()
-	if e.config.Fence != nil {
-		e.config.Fence.guard(hold)
-		defer e.config.Fence.guard(nil)
-	}
-	term := e.term()
-	e.config.Trace.Acquired(term)
+func (e *Elector) lead(ctx context.Context, work func(context.Context)) error {
+	fence := e.config.Fence
+	alive := fence.begin(context.WithoutCancel(ctx), e.deadline(), e.missed)
+	defer fence.finish()
+	e.config.Trace.Acquired(e.candidate.term)
 
-	working, worked := context.WithCancel(hold.ctx)
+	working, worked := context.WithCancel(alive)
 	var worker sync.WaitGroup
 	worker.Go(func() {
 		defer worked()
-		work(hold.ctx, term)
+		work(working)
 	})
-	e.renewWhile(working, hold)
-	if err := context.Cause(hold.ctx); err != nil {
+	e.renewWhile(working)
+	lost := context.Cause(alive)
+	if lost != nil {
 		e.resign()
-		e.config.Trace.Lost(err)
-		worker.Wait()
-		return err
+		e.config.Trace.Lost(lost)
 	}
 	worker.Wait()
-	hold.end(context.Canceled) // finish would close the fence before all that the work has written is sent
-	e.release()
-	return nil
+	if lost == nil {
+		e.release()
+	}
+	return lost
 }
 
-// renewWhile renews every period, and at once if the Lease has changed, until the context ends. The
-// period counts from the beginning of an attempt: with a pause after each, a leader would miss its
-// deadline on a slow server whose answers arrive.
-func (e *Elector) renewWhile(ctx context.Context, hold *hold) {
+// renewWhile renews every period until the context ends. The period counts from the beginning of an
+// attempt: with a pause after each, a leader would miss its deadline on a slow server whose answers
+// arrive.
+func (e *Elector) renewWhile(ctx context.Context) {
 	timer := time.NewTimer(e.config.Timing.RetryPeriod)
 	defer timer.Stop()
 	for {
@@ -193,71 +189,169 @@ func (e *Elector) renewWhile(ctx context.Context, hold *hold) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
-		case <-e.poked:
 		}
-		began := e.clock.now()
+		began := e.now()
 		if ctx.Err() == nil {
-			e.renew(ctx, hold)
+			e.renew(ctx)
 		}
-		timer.Reset(e.config.Timing.RetryPeriod - e.since(began))
+		timer.Reset(e.config.Timing.RetryPeriod - (e.now() - began))
 	}
 }
 
-func (e *Elector) renew(ctx context.Context, hold *hold) {
-	if !hold.alive() {
+func (e *Elector) renew(ctx context.Context) {
+	fence := e.config.Fence
+	if !fence.open() {
 		return // a renewal now would only delay the others
 	}
-	began := e.clock.now()
+	began := e.now()
 	_, err := e.try(ctx)
 	switch {
 	case !e.leads():
-		hold.stop(e.lostToOther())
-	case err == nil && hold.extend(e.deadline()):
-		e.config.Trace.Renewed(e.clock.now() - began)
+		fence.lose(&LostError{Lease: e.lease(), Taken: true, Holder: e.candidate.record.holder})
+	case err == nil && fence.extend(e.deadline()):
+		e.config.Trace.Renewed(e.now() - began)
 	}
+}
+
+// try makes one attempt to become or remain the leader. It returns the last request of the attempt,
+// and its error. That another replica leads is not an error.
+func (e *Elector) try(ctx context.Context) (last requestKind, err error) {
+	led := e.leads()
+	e.mu.Lock()
+	first := e.candidate.begin(e.moment())
+	e.mu.Unlock()
+	last, err = e.play(ctx, first)
+	reported := err
+	if ctx.Err() != nil {
+		reported = nil // not a failure: the attempt was cancelled
+	}
+	e.mu.Lock()
+	e.lastErr = reported
+	e.mu.Unlock()
+	if !led {
+		e.reportLeader()
+	}
+	if reported != nil {
+		e.config.Trace.Failed(reported, led)
+	}
+	return last, err
+}
+
+// mostSteps bounds an attempt: update, get, create, get, update. More are needed only if another
+// client keeps writing.
+const mostSteps = 6
+
+// play sends requests until the candidate has no next one. A conflict or a missing Lease is an
+// error only if it ends the attempt.
+func (e *Elector) play(ctx context.Context, next request) (last requestKind, err error) {
+	for range mostSteps {
+		if next.kind == nothing {
+			break
+		}
+		last = next.kind
+		sent := e.now()
+		var lease *api.Lease
+		lease, err = e.send(ctx, next)
+		e.mu.Lock()
+		next = e.candidate.answer(next, replyOf(err), lease, sent, e.moment())
+		e.mu.Unlock()
+		if last == get && api.IsNotFound(err) {
+			err = nil
+		}
+	}
+	return last, err
+}
+
+func replyOf(err error) replyKind {
+	switch {
+	case err == nil:
+		return granted
+	case api.IsNotFound(err):
+		return notFound
+	case api.IsConflict(err), api.IsAlreadyExists(err):
+		return conflict
+	}
+	return failed
+}
+
+// send sends one request. Its timeout leaves a leader without an answer time for another attempt
+// before its deadline. A standby that stops waits for the answer to a write, because it may lead.
+func (e *Elector) send(ctx context.Context, r request) (*api.Lease, error) {
+	if r.kind != get && !e.leads() {
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.config.Timing.RenewDeadline/2)
+	defer cancel()
+	switch r.kind {
+	case get:
+		return e.config.Leases.Get(ctx, e.config.Name, api.GetOptions{})
+	case create:
+		return e.config.Leases.Create(ctx, r.lease, api.UpdateOptions{})
+	default:
+		return e.config.Leases.Update(ctx, r.lease, api.UpdateOptions{})
+	}
+}
+
+// release releases the Lease if this process leads. A leader whose lease has expired leaves it
+// alone.
+func (e *Elector) release() {
+	if !e.leads() {
+		return
+	}
+	ctx, cancel := context.WithDeadline(context.Background(), e.deadline())
+	defer cancel()
+	e.mu.Lock()
+	first := e.candidate.give(e.moment())
+	e.mu.Unlock()
+	_, err := e.play(ctx, first)
+	e.resign()
+	e.config.Trace.Released(err)
+}
+
+// reportLeader calls Trace.NewLeader if another replica has become the leader.
+func (e *Elector) reportLeader() {
+	e.mu.Lock()
+	holder, silent := e.candidate.record.holder, e.candidate.record.silence(time.Now())
+	e.mu.Unlock()
+	if holder != e.reported && holder != "" && holder != e.config.Identity {
+		e.reported = holder
+		e.config.Trace.NewLeader(holder, silent)
+	}
+}
+
+func (e *Elector) now() time.Duration { return time.Since(e.began) }
+
+func (e *Elector) moment() moment { return moment{local: e.now(), wall: time.Now()} }
+
+func (e *Elector) leads() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.candidate.leading
 }
 
 // deadline returns the end of the time for which this process may work, given its last write.
-func (e *Elector) deadline() time.Duration {
+func (e *Elector) deadline() time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.candidate.renewed + e.config.Timing.RenewDeadline
+	return e.began.Add(e.candidate.renewed + e.config.Timing.RenewDeadline)
 }
-
-func (e *Elector) term() Term {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.candidate.term
-}
-
-func (e *Elector) fenceOff() {
-	if e.config.Fence != nil {
-		e.config.Fence.close()
-	}
-}
-
-func (e *Elector) lostInTime() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return &LostError{Lease: e.lease(), Deadline: e.config.Timing.RenewDeadline, Err: e.lastErr}
-}
-
-func (e *Elector) lostToOther() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return &LostError{Lease: e.lease(), Taken: true, Holder: e.candidate.record.holder,
-		Deadline: e.config.Timing.RenewDeadline}
-}
-
-func (e *Elector) lease() string { return e.config.Namespace + "/" + e.config.Name }
 
 // resign records that this process no longer leads. The Lease is left to expire: requests in flight
 // when it was lost may still take effect.
 func (e *Elector) resign() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.candidate.leading, e.over = false, true
+	e.candidate.leading = false
 }
+
+// missed returns the error of a leader that could not renew before its deadline.
+func (e *Elector) missed() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return &LostError{Lease: e.lease(), Deadline: e.config.Timing.RenewDeadline, Err: e.lastErr}
+}
+
+func (e *Elector) lease() string { return e.config.Namespace + "/" + e.config.Name }
 
 // Snapshot is the state of an election as plain data.
 type Snapshot struct {
@@ -266,10 +360,8 @@ type Snapshot struct {
 	Leading     bool          `json:"leading"`
 	Holder      string        `json:"holder"`   // as it was last seen; "": none
 	Acquired    time.Time     `json:"acquired"` // when the holder became the leader, by its clock
-	Lasts       time.Duration `json:"lasts_ns"` // how long the Lease lasts after a renewal
 	Transitions int           `json:"transitions"`
-	Silent      time.Duration `json:"silent_ns"`            // since the holder's last renewal
-	Watching    bool          `json:"watching"`             // the Lease is watched
+	Silent      time.Duration `json:"silent_ns"`            // since the last renewal, by the holder's clock and ours
 	LastError   string        `json:"last_error,omitempty"` // of the last attempt
 }
 
@@ -279,9 +371,8 @@ func (e *Elector) Snapshot() Snapshot {
 	defer e.mu.Unlock()
 	c := &e.candidate
 	s := Snapshot{
-		Lease: e.lease(), Identity: c.identity, Leading: c.leading,
-		Holder: c.record.holder, Transitions: int(c.record.transitions),
-		Lasts: c.record.duration(), Silent: c.silent(e.clock.moment()), Watching: e.watching,
+		Lease: e.lease(), Identity: c.identity, Leading: c.leading, Holder: c.record.holder,
+		Transitions: int(c.record.transitions), Silent: c.record.silent(time.Now()),
 	}
 	if c.record.acquired != 0 {
 		s.Acquired = time.UnixMicro(c.record.acquired)
@@ -301,7 +392,7 @@ func (e *Elector) Check(tolerance time.Duration) error {
 	if !e.candidate.leading {
 		return nil
 	}
-	if since := e.since(e.candidate.renewed); since > e.config.Timing.LeaseDuration+tolerance {
+	if since := e.now() - e.candidate.renewed; since > e.config.Timing.LeaseDuration+tolerance {
 		return fmt.Errorf("the Lease %s was renewed %v ago and lasts for %v", e.lease(), since.Round(time.Millisecond),
 			e.config.Timing.LeaseDuration)
 	}

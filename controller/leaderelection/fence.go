@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"time"
 )
 
 // Fence stops a leader from sending after the end of its lease. The connections of the working
@@ -13,14 +14,23 @@ import (
 // unsent data in the kernel is discarded, and new connections fail.
 //
 // A context is not enough: a process that was stopped for a minute may resume in the middle of
-// sending a request.
+// sending a request. A timer ends the context, and its goroutine is one of many that are ready.
 //
 // The zero value is ready to use. It may be used from any goroutine, by one [Elector].
 type Fence struct {
 	mu     sync.Mutex // guards the fields below
-	hold   *hold      // nil: this process does not lead
+	term   *term      // nil: this process does not lead
 	closed bool
 	conns  map[*fencedConn]struct{}
+}
+
+// term is a term of leadership. Each renewal moves its deadline.
+type term struct {
+	ctx      context.Context // of the work
+	end      context.CancelCauseFunc
+	deadline time.Time
+	timer    *time.Timer
+	cause    func() error // returns why the deadline was missed
 }
 
 // ErrFenced is the error of writes and dials after the lease was lost.
@@ -64,30 +74,74 @@ func (f *Fence) add(inner net.Conn) (net.Conn, error) {
 	return conn, nil
 }
 
-// open reports whether data may be sent now.
+// open reports whether data may be sent now. It ends the term at its deadline, by the clock: the
+// timer may fire late.
 func (f *Fence) open() bool {
 	f.mu.Lock()
-	hold, closed := f.hold, f.closed
+	late := f.term != nil && !time.Now().Before(f.term.deadline)
+	f.closed = f.closed || late
+	open := !f.closed
 	f.mu.Unlock()
-	return !closed && (hold == nil || hold.alive())
+	if late {
+		f.lose(nil)
+	}
+	return open
 }
 
-// guard makes the fence follow the hold; nil means none.
-func (f *Fence) guard(h *hold) {
+// begin begins a term, and returns the context of its work. The caller must end it with finish.
+func (f *Fence) begin(parent context.Context, deadline time.Time, cause func() error) context.Context {
+	t := &term{deadline: deadline, cause: cause}
+	t.ctx, t.end = context.WithCancelCause(parent)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.hold = h
+	f.term = t
+	t.timer = time.AfterFunc(time.Until(deadline), func() { f.open() })
+	return t.ctx
 }
 
-// close closes the fence for good.
-func (f *Fence) close() {
+// extend moves the deadline. It fails if the term has ended: a late renewal does not restore it.
+func (f *Fence) extend(deadline time.Time) bool {
+	if !f.open() {
+		return false
+	}
 	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.term == nil || f.closed {
+		return false
+	}
+	f.term.deadline = deadline
+	f.term.timer.Reset(time.Until(deadline))
+	return true
+}
+
+// lose ends the term and closes the fence for good. A nil reason means a missed deadline.
+func (f *Fence) lose(reason error) {
+	f.mu.Lock()
+	lost, conns := f.term, f.conns
+	f.term, f.conns = nil, nil
 	f.closed = true
-	conns := f.conns
-	f.conns = nil
 	f.mu.Unlock()
 	for conn := range conns {
 		conn.Conn.Close()
+	}
+	if lost == nil {
+		return
+	}
+	lost.timer.Stop()
+	if reason == nil {
+		reason = lost.cause()
+	}
+	lost.end(reason)
+}
+
+// finish ends a term that was not lost. The fence stays open, for what its work has written.
+func (f *Fence) finish() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.term != nil {
+		f.term.timer.Stop()
+		f.term.end(context.Canceled)
+		f.term = nil
 	}
 }
 

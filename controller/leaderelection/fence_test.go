@@ -2,6 +2,7 @@ package leaderelection
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"testing"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/api"
 )
 
 // wire is a connection that counts written bytes and records a hard close.
@@ -41,33 +44,32 @@ func TestNothingLeavesAProcessThatWakesUpLate(t *testing.T) {
 		var fence Fence
 		conn, inner := fenced(t, &fence)
 		idle, innerIdle := fenced(t, &fence)
-		clock := newClock()
 		lost := errors.New("lost")
-		hold := newHold(t.Context(), clock, 10*time.Second, fence.close, func() error { return lost })
-		fence.guard(hold)
+		began := time.Now()
+		ctx := fence.begin(t.Context(), began.Add(10*time.Second), func() error { return lost })
 		_, err := conn.Write([]byte("12345"))
 		require.NoError(t, err)
-		hold.timer.Stop() // suspended as well
+		fence.term.timer.Stop() // suspended as well
 
 		time.Sleep(10*time.Second - 1)
 		_, err = conn.Write([]byte("12345"))
 		require.NoError(t, err)
-		require.True(t, hold.extend(15*time.Second))
-		hold.timer.Stop()
+		require.True(t, fence.extend(began.Add(15*time.Second)))
+		fence.term.timer.Stop()
 		time.Sleep(5*time.Second + 1)
-		require.NoError(t, hold.ctx.Err(), "the timer has not fired yet")
+		require.NoError(t, ctx.Err(), "the timer has not fired yet")
 		_, err = conn.Write([]byte("12345"))
 		assert.ErrorIs(t, err, ErrFenced)
 		assert.Equal(t, 10, inner.written)
 		assert.True(t, inner.closed)
 		assert.True(t, innerIdle.closed, "all connections are closed")
 		assert.Zero(t, *innerIdle.linger, "and the kernel discards unsent data")
-		assert.Equal(t, lost, context.Cause(hold.ctx))
+		assert.Equal(t, lost, context.Cause(ctx))
 		_, err = idle.Write([]byte("1"))
 		assert.ErrorIs(t, err, ErrFenced)
 		_, err = fence.Dial(nil)(t.Context(), "tcp", "a:1")
 		assert.ErrorIs(t, err, ErrFenced)
-		assert.False(t, hold.extend(time.Hour), "a late renewal does not restore the lease")
+		assert.False(t, fence.extend(began.Add(time.Hour)), "a late renewal does not restore the lease")
 	})
 }
 
@@ -79,100 +81,134 @@ func TestAFenceWithoutALeaderIsNotThere(t *testing.T) {
 	require.NoError(t, conn.Close())
 	assert.True(t, inner.closed)
 	assert.Empty(t, fence.conns)
-	broken := errors.New("broken")
-	_, err = fence.Dial(func(context.Context, string, string) (net.Conn, error) { return nil, broken })(t.Context(),
-		"tcp", "a:1")
+	broken, late := errors.New("broken"), &wire{}
+	dial := func(context.Context, string, string) (net.Conn, error) { return nil, broken }
+	_, err = fence.Dial(dial)(t.Context(), "tcp", "a:1")
 	assert.ErrorIs(t, err, broken)
+
+	dial = func(context.Context, string, string) (net.Conn, error) { fence.lose(nil); return late, nil }
+	_, err = fence.Dial(dial)(t.Context(), "tcp", "a:1")
+	assert.ErrorIs(t, err, ErrFenced, "the lease was lost while the connection was being made")
+	assert.True(t, late.closed)
 }
 
-// The lease may be lost while a connection is being made.
-func TestAConnectionThatComesTooLateIsClosed(t *testing.T) {
-	var fence Fence
-	inner := &wire{}
-	_, err := fence.Dial(func(context.Context, string, string) (net.Conn, error) {
-		fence.close()
-		return inner, nil
-	})(t.Context(), "tcp", "a:1")
-	assert.ErrorIs(t, err, ErrFenced)
-	assert.True(t, inner.closed)
-}
-
-// The hold also ends by its timer, without a call.
-func TestAHoldEndsAtItsDeadline(t *testing.T) {
+// The term also ends by its timer, without a call. Its first reason stays.
+func TestATermEndsAtItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began, over := time.Now(), 0
-		hold := newHold(t.Context(), newClock(), 10*time.Second, func() { over++ }, func() error { return ErrFenced })
+		var fence Fence
+		began := time.Now()
+		ctx := fence.begin(t.Context(), began.Add(10*time.Second), func() error { return ErrFenced })
 		time.Sleep(6 * time.Second)
-		require.True(t, hold.extend(16*time.Second))
-		<-hold.ctx.Done()
+		require.True(t, fence.extend(began.Add(16*time.Second)))
+		<-ctx.Done()
 		assert.Equal(t, 16*time.Second, time.Since(began))
-		hold.stop(nil)
-		assert.Equal(t, 1, over)
+		fence.lose(errors.New("later"))
+		assert.Equal(t, ErrFenced, context.Cause(ctx))
 	})
 }
 
-func TestTiming(t *testing.T) {
+// releases calls released when the Lease gets no holder.
+type releases struct {
+	Leases
+	released func()
+}
+
+func (l releases) Get(context.Context, string, api.GetOptions) (*api.Lease, error) {
+	return &api.Lease{}, nil
+}
+
+func (l releases) Update(_ context.Context, lease *api.Lease, _ api.UpdateOptions) (*api.Lease, error) {
+	if lease.Spec.HolderIdentity == "" {
+		l.released()
+	}
+	return lease, nil
+}
+
+// When the Lease is released, the work has ended. Requests that are still unsent, such as its
+// last Event, go out meanwhile: the lease still lasts. Closing the connections would lose them.
+func TestTheFenceIsOpenWhileTheLeaseIsGivenBack(t *testing.T) {
+	var fence Fence
+	conn, _ := fenced(t, &fence)
+	var alive context.Context
+	released := false
+	e, err := New(Config{Namespace: "kube-system", Name: "orrery", Identity: "a", Fence: &fence,
+		Leases: releases{released: func() {
+			released = true
+			assert.Error(t, alive.Err(), "the work is over before another one begins")
+			_, err := conn.Write([]byte("12345"))
+			assert.NoError(t, err)
+		}}})
+	require.NoError(t, err)
+	require.NoError(t, e.Run(t.Context(), func(ctx context.Context) { alive = ctx }))
+	assert.True(t, released)
+	_, err = conn.Write([]byte("12345"))
+	assert.NoError(t, err, "the fence stays open after a clean end")
+}
+
+// Taking, renewing and releasing write the whole Lease. Fields that belong to others, or to a newer
+// API, stay.
+func TestEachWriteKeepsWhatOthersWroteIntoTheLease(t *testing.T) {
+	const text = `{"newTop":1,"metadata":{"newMeta":2,"ownerReferences":[{"uid":"1","newOwner":3}]},
+		"spec":{"strategy":"OldestEmulationVersion","preferredHolder":"b","newSpec":4}}`
+	var now moment
+	lease := &api.Lease{}
+	require.NoError(t, json.Unmarshal([]byte(text), lease))
+	c := candidate{identity: "a", timing: Timing{}.withDefaults()}
+	c.observe(lease, now)
+	take := c.renewal(now)
+	c.won(take, 0, now)
+	writes := map[string]*api.Lease{"take": take, "renew": c.renewal(now), "release": c.give(now).lease}
+	for name, lease := range writes {
+		data, err := json.Marshal(lease)
+		require.NoError(t, err)
+		for _, field := range []string{
+			`"newTop":1`, `"newMeta":2`, `"newOwner":3`, `"newSpec":4`,
+			`"strategy":"OldestEmulationVersion"`, `"preferredHolder":"b"`,
+		} {
+			assert.Contains(t, string(data), field, name)
+		}
+	}
+}
+
+func TestConfigurations(t *testing.T) {
 	for _, test := range []struct {
-		timing  Timing
+		spoil   func(c *Config)
 		problem string
 	}{
-		{Timing{}, ""},
-		{Timing{LeaseDuration: 4 * time.Second, RenewDeadline: 3 * time.Second, RetryPeriod: time.Second}, ""},
-		{Timing{LeaseDuration: 10 * time.Second},
+		{func(*Config) {}, ""},
+		{func(c *Config) { c.Timing = Timing{4 * time.Second, 3 * time.Second, time.Second} }, ""},
+		{func(c *Config) { c.Leases = nil }, "needs access to Leases"},
+		{func(c *Config) { c.Namespace = "" }, "the namespace"},
+		{func(c *Config) { c.Name = "" }, "the name"},
+		{func(c *Config) { c.Identity = "" }, "an identity"},
+		{func(c *Config) { c.Timing.LeaseDuration = 10 * time.Second },
 			"--leader-elect-lease-duration (10s) must be longer than --leader-elect-renew-deadline (10s)"},
-		{Timing{RetryPeriod: 9 * time.Second},
+		{func(c *Config) { c.Timing.RetryPeriod = 9 * time.Second },
 			"--leader-elect-renew-deadline (10s) must be longer than 1.2 times --leader-elect-retry-period (9s)"},
-		{Timing{RetryPeriod: -1}, "--leader-elect-retry-period must be positive"},
-		{Timing{RenewDeadline: -1}, "--leader-elect-renew-deadline must be positive"},
-		{Timing{LeaseDuration: -1}, "--leader-elect-lease-duration must be positive"},
-		{Timing{LeaseDuration: 10 * longestLease}, "--leader-elect-lease-duration must be at most 8760h0m0s"},
+		{func(c *Config) { c.Timing.RetryPeriod = -1 }, "must be positive"},
+		{func(c *Config) { c.Timing.RenewDeadline = -1 }, "must be positive"},
+		{func(c *Config) { c.Timing.LeaseDuration = -1 }, "must be positive"},
+		{func(c *Config) { c.Timing.LeaseDuration = 10 * longestLease },
+			"--leader-elect-lease-duration must be at most 8760h0m0s"},
 	} {
-		err := test.timing.Check()
+		config := Config{Leases: releases{}, Namespace: "kube-system", Name: "orrery", Identity: "a"}
+		test.spoil(&config)
+		_, err := New(config)
 		if test.problem == "" {
 			assert.NoError(t, err)
 			continue
 		}
-		var problem *ConfigError
-		require.ErrorAs(t, err, &problem)
-		assert.Contains(t, err.Error(), test.problem)
+		assert.ErrorContains(t, err, test.problem)
 	}
 	assert.Equal(t, int32(16), Timing{LeaseDuration: 15*time.Second + 1}.leaseSeconds(),
 		"rounded up: no candidate may begin too early")
 }
 
-// newElector returns an elector of these Leases.
-func newElector(t *testing.T, leases Leases, fence *Fence) *Elector {
-	t.Helper()
-	e, err := New(Config{Leases: leases, Namespace: "kube-system", Name: "orrery", Identity: "a", Fence: fence})
-	require.NoError(t, err)
-	return e
-}
-
-// noLeases is for an elector that sends nothing.
-type noLeases struct{ Leases }
-
-func TestAConfigurationThatLacksSomething(t *testing.T) {
-	complete := Config{Leases: noLeases{}, Namespace: "kube-system", Name: "orrery", Identity: "a"}
-	_, err := New(complete)
-	require.NoError(t, err)
-	for want, spoil := range map[string]func(*Config){
-		"a way to reach its Lease":          func(c *Config) { c.Leases = nil },
-		"--leader-elect-resource-namespace": func(c *Config) { c.Namespace = "" },
-		"--leader-elect-resource-name ":     func(c *Config) { c.Name = "" },
-		"an identity":                       func(c *Config) { c.Identity = "" },
-		"--leader-elect-retry-period":       func(c *Config) { c.Timing.RetryPeriod = time.Hour },
-	} {
-		config := complete
-		spoil(&config)
-		_, err := New(config)
-		assert.ErrorContains(t, err, want)
-	}
-}
-
 // The check finds an elector that is stuck: one that works ends its term in time.
 func TestCheckFindsAnElectorThatIsStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := newElector(t, noLeases{}, nil)
+		e, err := New(Config{Leases: releases{}, Namespace: "kube-system", Name: "orrery", Identity: "a"})
+		require.NoError(t, err)
 		e.candidate.leading = true
 		time.Sleep(20 * time.Second)
 		assert.NoError(t, e.Check(5*time.Second))

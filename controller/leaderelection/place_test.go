@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/leaderelection"
-	"orrery/informer/reflector"
 	"orrery/internal/lab/clustertest"
 	"orrery/internal/lab/faultnet"
 	"orrery/restclient"
@@ -36,12 +35,18 @@ type place struct {
 	both    []string        // pairs of participants that worked at the same time
 }
 
-func newPlace(t *testing.T) *place {
+// inBubble runs a test in a synctest bubble with a place of its own.
+func inBubble(t *testing.T, test func(t *testing.T, p *place)) {
 	t.Helper()
-	p := &place{t: t, began: time.Now(), of: map[string]*participant{}, working: map[string]bool{}}
-	p.Cluster = clustertest.Start(t, clustertest.Bare, p.refusing)
-	p.leases = restclient.Typed[*api.Lease](p.Admin(), api.LeasesResource, "kube-system")
-	return p
+	synctest.Test(t, func(t *testing.T) {
+		p := &place{t: t, began: time.Now(), of: map[string]*participant{}, working: map[string]bool{}}
+		p.Cluster = clustertest.Start(t, clustertest.Bare, p.refusing)
+		p.leases = restclient.Typed[*api.Lease](p.Admin(), api.LeasesResource, "kube-system")
+		test(t, p)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		assert.Empty(t, p.both, "two worked at the same time")
+	})
 }
 
 // refusing refuses requests, also those of the administrator.
@@ -67,7 +72,21 @@ func (p *place) forbid(refuse func(*http.Request) bool) {
 	p.refuse = refuse
 }
 
-func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
+// verbs returns a function that reports whether a request has one of these verbs; all is each.
+func verbs(names ...string) func(*http.Request) bool {
+	return func(r *http.Request) bool {
+		verb := map[string]string{"GET": "get", "POST": "create", "PUT": "update"}[r.Method]
+		if r.URL.Query().Get("watch") != "" {
+			verb = "watch"
+		}
+		for _, name := range names {
+			if name == verb || name == "all" {
+				return true
+			}
+		}
+		return false
+	}
+}
 
 // lease returns the Lease on the server.
 func (p *place) lease() *api.Lease {
@@ -108,13 +127,7 @@ type participant struct {
 	stop     context.CancelFunc
 	ended    chan struct{}
 	err      error // of Run, after ended
-
-	mu  sync.Mutex // guards the fields below
-	log []string
-	// silent is the silence of the leader that the trace reported, and term the participant's own
-	// term.
-	silent time.Duration
-	term   leaderelection.Term
+	said     clustertest.Buffer
 }
 
 // join starts a participant, which is stopped when the test ends.
@@ -125,10 +138,9 @@ func (p *place) join(identity string, change ...func(*leaderelection.Config)) *p
 		config.Dial = a.link.Dial(p.Link.Dial)
 		config.MaxRetries = -1
 	})
-	leases := restclient.Typed[*api.Lease](client, api.LeasesResource, "kube-system")
 	config := leaderelection.Config{
-		Leases: leases, Watch: leases, Namespace: "kube-system", Name: "orrery", Identity: identity, Fence: &a.fence,
-		Trace: a.trace(),
+		Leases:    restclient.Typed[*api.Lease](client, api.LeasesResource, "kube-system"),
+		Namespace: "kube-system", Name: "orrery", Identity: identity, Fence: &a.fence, Trace: a.trace(),
 	}
 	for _, f := range change {
 		f(&config)
@@ -141,7 +153,7 @@ func (p *place) join(identity string, change ...func(*leaderelection.Config)) *p
 	a.stop = cancel
 	go func() {
 		defer close(a.ended)
-		a.err = a.Run(ctx, func(alive context.Context, _ leaderelection.Term) { a.work(ctx, alive) })
+		a.err = a.Run(ctx, func(alive context.Context) { a.work(ctx, alive) })
 	}()
 	p.t.Cleanup(func() { cancel(); a.link.Cut(); <-a.ended })
 	return a
@@ -150,26 +162,33 @@ func (p *place) join(identity string, change ...func(*leaderelection.Config)) *p
 // play plays a script: steps with a semicolon between them, such as "21s die a". A step happens at
 // its time since the beginning, or else at the time of the step before, when all has come to rest.
 //
-//	join a           an elector begins; "join a polling" has no watch, and busy works on after stop
+//	join a           an elector begins; the work of busy goes on after stop
 //	stop a           its context ends
 //	finish busy      its work returns
 //	die a            the process and its machine are gone
-//	cut a            its connections break, and new ones are refused
+//	cut a            its connections break, and new ones are refused; without a name those of all
 //	silence a        its link is a black hole
 //	heal a           its link works again
+//	forbid watch     the server forbids these verbs; all is every request, none is no more
+//	holder a         somebody edits the holder of the Lease; "holder" removes it
+//	delete           somebody deletes the Lease
 //	leads a          it takes itself for the leader
 //	follows a        it does not
 //	begins a         it has begun to lead at this millisecond, and ends a: it has ceased to
-//	returns a        Run has returned nil
+//	runs a           Run has not returned
+//	returns a        it has returned nil
+//	fails a text     it has returned an error with this text
+//	says a text      the trace of a has reported this, and never a text: it has not
 func (p *place) play(script string) {
 	p.t.Helper()
 	for step := range strings.SplitSeq(script, ";") {
-		words := strings.Fields(step)
+		words := append(strings.Fields(step), "")
 		at, err := time.ParseDuration(words[0])
 		if err == nil {
 			words = words[1:]
 		}
 		verb, who := words[0], words[1]
+		text := strings.TrimSpace(strings.Join(words[2:], " "))
 		a, became := p.of[who], verb == "begins" || verb == "ends"
 		if became {
 			time.Sleep(at - time.Since(p.began) - time.Millisecond)
@@ -180,29 +199,48 @@ func (p *place) play(script string) {
 		synctest.Wait()
 		switch verb {
 		case "join":
-			var changes []func(*leaderelection.Config)
-			if len(words) > 2 {
-				changes = append(changes, without)
-			}
-			p.join(who, changes...)
+			p.join(who)
 		case "stop":
 			a.stop()
 		case "finish":
 			close(a.finish)
 		case "die":
-			a.die()
+			a.link.BlackHole(true)
+			p.works(who, false)
 		case "cut":
+			if a == nil {
+				p.Link.Refuse(true)
+				break
+			}
 			a.link.Refuse(true)
 			a.link.Cut()
 		case "silence":
 			a.link.BlackHole(true)
 		case "heal":
-			a.link.Heal()
+			p.Link.Refuse(false)
+			if a != nil {
+				a.link.Heal()
+			}
+		case "forbid":
+			p.forbid(verbs(words[1:]...))
+		case "holder":
+			p.edit(func(lease *api.Lease) { lease.Spec.HolderIdentity = who })
+		case "delete":
+			require.NoError(p.t, p.leases.Delete(p.t.Context(), "orrery", api.DeleteOptions{}))
 		case "leads", "begins", "follows", "ends":
 			require.Equal(p.t, verb == "leads" || verb == "begins", a.leads(), step)
+		case "runs":
+			require.False(p.t, a.hasEnded(), step)
 		case "returns":
 			require.True(p.t, a.hasEnded(), "it waits for something")
 			require.NoError(p.t, a.err, step)
+		case "fails":
+			require.True(p.t, a.hasEnded(), step)
+			require.ErrorContains(p.t, a.err, text)
+		case "says":
+			require.Contains(p.t, a.said.String(), text+"\n")
+		case "never":
+			require.NotContains(p.t, a.said.String(), text)
 		default:
 			require.Fail(p.t, "there is no such step", step)
 		}
@@ -218,14 +256,6 @@ func (a *participant) hasEnded() bool {
 	default:
 		return false
 	}
-}
-
-// failure returns the error of Run, when it has returned.
-func failure[E error](t *testing.T, a *participant) (err E) {
-	t.Helper()
-	<-a.ended
-	require.ErrorAs(t, a.err, &err)
-	return err
 }
 
 // work ends when it is asked to stop. That of a busy participant goes on until finish is closed.
@@ -246,76 +276,16 @@ func (a *participant) work(ctx, alive context.Context) {
 }
 
 func (a *participant) trace() *leaderelection.Trace {
+	say := func(format string, args ...any) { fmt.Fprintf(&a.said, format+"\n", args...) }
 	return &leaderelection.Trace{
 		Acquired: func(term leaderelection.Term) {
-			a.note("acquired after %q", term.Predecessor)
-			a.term = term
+			say("acquired after %q, silent for %v", term.Predecessor, term.Silent)
 		},
-		Lost:     func(error) { a.note("lost") },
-		Released: func(err error) { a.note("released %v", err) },
-		NewLeader: func(identity string, silent time.Duration) {
-			a.note("follows %s", identity)
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			a.silent = silent
-		},
-		SlowPath:    func() { a.note("slow path") },
-		WatchFailed: func(_ error, forbidden bool) { a.note("watch failed, forbidden %v", forbidden) },
+		Failed:    func(err error, leading bool) { say("failed, leading %v", leading) },
+		Lost:      func(error) { say("lost") },
+		Released:  func(err error) { say("released %v", err) },
+		NewLeader: func(identity string, silent time.Duration) { say("follows %s, silent for %v", identity, silent) },
 	}
-}
-
-func (a *participant) leaderSilent() time.Duration {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.silent
-}
-
-func (a *participant) note(format string, args ...any) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.log = append(a.log, fmt.Sprintf(format, args...))
-}
-
-// reported returns the trace's calls since the last call.
-func (a *participant) reported() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	log := a.log
-	a.log = nil
-	return log
 }
 
 func (a *participant) leads() bool { return a.Snapshot().Leading }
-
-// die ends the process and its machine: it sends nothing any more.
-func (a *participant) die() {
-	a.link.BlackHole(true)
-	a.place.works(a.identity, false)
-}
-
-// until blocks until is returns true and returns how long that took.
-func until(t *testing.T, what string, done func() bool) time.Duration {
-	t.Helper()
-	began := time.Now()
-	for !done() {
-		require.Less(t, time.Since(began), time.Hour, what)
-		time.Sleep(time.Millisecond)
-		synctest.Wait()
-	}
-	return time.Since(began)
-}
-
-// without forbids the watch.
-func without(config *leaderelection.Config) { config.Watch = reflector.ListerWatcher[*api.Lease](nil) }
-
-// inBubble runs a test in a synctest bubble with a place of its own.
-func inBubble(t *testing.T, test func(t *testing.T, p *place)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlace(t)
-		test(t, p)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		assert.Empty(t, p.both, "two worked at the same time")
-	})
-}

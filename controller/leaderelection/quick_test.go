@@ -24,19 +24,22 @@ func TestElectorsOverBadLinks(t *testing.T) {
 		inBubble(t, func(t *testing.T, p *place) {
 			random := rand.New(rand.NewPCG(seed, 2))
 			upTo := func(d time.Duration) time.Duration { return time.Duration(random.Int64N(int64(d))) }
-			names := 0
-			join := func() *participant {
-				names++
-				return p.join(fmt.Sprint("p", names))
+			replicas := make([]*participant, 3)
+			restart := func() { // those that have ended
+				for i, replica := range replicas {
+					if replica == nil || replica.hasEnded() {
+						replicas[i] = p.join(fmt.Sprint("p", len(p.of)))
+					}
+				}
 			}
-			replicas := []*participant{join(), join(), join()}
+			restart()
 			for range 12 {
 				time.Sleep(upTo(12 * time.Second))
-				i := random.IntN(len(replicas))
-				link := &replicas[i].link
+				replica := replicas[random.IntN(len(replicas))]
+				link := &replica.link
 				switch random.IntN(10) {
 				case 0:
-					replicas[i].stop()
+					replica.stop()
 				case 1:
 					link.Refuse(true)
 					link.Cut()
@@ -51,21 +54,13 @@ func TestElectorsOverBadLinks(t *testing.T) {
 				default:
 					link.Heal()
 				}
-				for i, replica := range replicas {
-					if replica.hasEnded() {
-						replicas[i] = join()
-					}
-				}
+				restart()
 			}
 			for _, replica := range replicas {
 				replica.link.Heal()
 			}
 			time.Sleep(time.Minute)
-			for i, replica := range replicas { // one may have lost its Lease in the meantime
-				if replica.hasEnded() {
-					replicas[i] = join()
-				}
-			}
+			restart() // one may have lost its Lease in the meantime
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			leading := 0

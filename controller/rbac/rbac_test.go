@@ -103,22 +103,10 @@ func TestRightsAreNarrow(t *testing.T) {
 		assert.NotContains(t, right.Rule.Verbs, "*")
 		if right.Rule.Resources[0] == "leases" && !slices.Contains(right.Rule.Verbs, "create") {
 			assert.Equal(t, []string{"orrery"}, right.Rule.ResourceNames)
+			assert.Equal(t, []string{"get", "update", "watch"}, right.Rule.Verbs)
 		}
 		assert.Equal(t, right.Rule.Resources[0] == "*", right.Rule.APIGroups[0] == "*")
 	}
-}
-
-// A replica lists the Lease before it watches it.
-func TestTheLeaseIsListed(t *testing.T) {
-	config := whole()
-	verbs := func() []string {
-		rights := rbac.Rights(config)
-		at := slices.IndexFunc(rights, func(right rbac.Right) bool { return len(right.Rule.ResourceNames) > 0 })
-		return rights[at].Rule.Verbs
-	}
-	assert.Equal(t, []string{"get", "update", "watch"}, verbs(), "everything may be listed")
-	config.Controllers = nil
-	assert.Equal(t, []string{"get", "list", "update", "watch"}, verbs())
 }
 
 func TestTheReasonsAreInTheManifests(t *testing.T) {
@@ -204,49 +192,45 @@ func least() *authorizer {
 	return a
 }
 
-func TestNothingIsMissing(t *testing.T) {
-	for name, a := range map[string]*authorizer{
-		"the least rights": least(), "an administrator": {everywhere: []rbac.Rule{grant("*", "*", "*")}},
-	} {
-		assert.Empty(t, missing(t, a), name)
-	}
-}
-
 // The role that "orrery rbac --dry-run" printed once took the place of the one with all rights, and
 // the next run said nothing.
 func TestMissingRightsAreFound(t *testing.T) {
-	for want, change := range map[string]func(a *authorizer){
-		"update namespaces/status ; update namespaces/finalize ; delete,deletecollection * ; get,update,watch " +
-			"leases kube-system; create leases kube-system; create events kube-system; create,patch " +
-			"events default": func(a *authorizer) {
+	const namespaces, everything = 2, 3 // places of rules of the least rights
+	for _, test := range []struct {
+		name, want string
+		change     func(a *authorizer)
+	}{
+		{"the least rights", "", func(*authorizer) {}},
+		{"an administrator", "", func(a *authorizer) { a.everywhere = []rbac.Rule{grant("*", "*", "*")} }},
+		{"a server that is not sure denies nothing", "", func(a *authorizer) { *a = authorizer{unsure: true} }},
+		{"a dry run", "update namespaces/status ; update namespaces/finalize ; delete,deletecollection * ; " +
+			"get,update,watch leases kube-system; create leases kube-system; create events kube-system; create,patch " +
+			"events default", func(a *authorizer) {
 			*a = authorizer{everywhere: []rbac.Rule{grant("get,watch", "", "namespaces"), grant("list", "*", "*")}}
-		},
-		"update namespaces/finalize ": func(a *authorizer) { a.everywhere[2] = grant("update", "", "namespaces/x") },
-		"":                            func(a *authorizer) { a.everywhere[2] = grant("update", "", "*/finalize") },
-		"list,delete,deletecollection * ": func(a *authorizer) {
-			a.everywhere[3] = grant("list,delete,deletecollection", "*", "pods")
-		},
-		"get,update,watch leases kube-system": func(a *authorizer) {
+		}},
+		{"another subresource", "update namespaces/finalize ",
+			func(a *authorizer) { a.everywhere[namespaces] = grant("update", "", "namespaces/x") }},
+		{"that subresource of all", "",
+			func(a *authorizer) { a.everywhere[namespaces] = grant("update", "", "*/finalize") }},
+		{"one resource of all", "list,delete,deletecollection * ",
+			func(a *authorizer) { a.everywhere[everything] = grant("list,delete,deletecollection", "*", "pods") }},
+		{"another Lease", "get,update,watch leases kube-system", func(a *authorizer) {
 			a.in["kube-system"][0] = grant("get,update,watch", "coordination.k8s.io", "leases", "another")
-		},
-		"create leases kube-system": func(a *authorizer) { // a right to some names is none to all
+		}},
+		{"some names are not all", "create leases kube-system", func(a *authorizer) {
 			a.in["kube-system"][1] = grant("create", "coordination.k8s.io", "leases", "orrery")
-		},
-		// what holds in one namespace does not hold everywhere
-		"list,delete,deletecollection * ; create,patch events default": func(a *authorizer) {
-			a.in["default"] = []rbac.Rule{}
-			a.in["kube-system"] = append(a.in["kube-system"], a.everywhere[3])
-			a.everywhere = a.everywhere[:3]
-		},
+		}},
+		{"what holds in one namespace does not hold everywhere",
+			"list,delete,deletecollection * ; create,patch events default", func(a *authorizer) {
+				a.in["default"] = []rbac.Rule{}
+				a.in["kube-system"] = append(a.in["kube-system"], a.everywhere[everything])
+				a.everywhere = a.everywhere[:everything]
+			}},
 	} {
 		a := least()
-		change(a)
-		assert.Equal(t, want, missing(t, a))
+		test.change(a)
+		assert.Equal(t, test.want, missing(t, a), test.name)
 	}
-}
-
-func TestAServerThatIsNotSureDeniesNothing(t *testing.T) {
-	assert.Empty(t, missing(t, &authorizer{unsure: true}))
 }
 
 func TestAServerWithoutReviews(t *testing.T) {

@@ -36,8 +36,7 @@ func RightTo(resource api.GroupVersionResource, subresource, reason string, verb
 	if subresource != "" {
 		name += "/" + subresource
 	}
-	rule := Rule{APIGroups: []string{resource.Group}, Resources: []string{name}, Verbs: verbs}
-	return Right{Rule: rule, Reason: reason}
+	return Right{Rule: rule(resource.Group, name, verbs...), Reason: reason}
 }
 
 // Rule is a rule of a role: verbs for resources, for the named objects or all.
@@ -48,7 +47,10 @@ type Rule struct {
 	Verbs         []string `json:"verbs" yaml:"verbs,flow"`
 }
 
-const eventsNamespace = "default"
+// rule returns a rule about one resource.
+func rule(group, resource string, verbs ...string) Rule {
+	return Rule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
+}
 
 var forEvents = []string{"Events"}
 
@@ -60,7 +62,7 @@ func Rights(config Config) []Right {
 	}
 	if config.Events && config.EventsEverywhere {
 		rights = append(rights, Right{
-			Rule:   Rule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+			Rule:   rule("", "events", "create", "patch"),
 			Reason: "Record Events in the namespace of their object; a repetition is a patch.",
 			For:    forEvents,
 		})
@@ -70,8 +72,8 @@ func Rights(config Config) []Right {
 	}
 	if config.Events && !config.EventsEverywhere {
 		rights = append(rights, Right{
-			Namespace: eventsNamespace, Purpose: "events",
-			Rule: Rule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+			Namespace: "default", Purpose: "events",
+			Rule: rule("", "events", "create", "patch"),
 			Reason: "Record the end of deletions as Events; a repetition is a patch. Nothing can be created in a " +
 				"namespace that is being deleted.",
 			For: forEvents,
@@ -142,19 +144,14 @@ func (r Rule) isLike(other Rule) bool {
 
 // electing returns the rights to a Lease.
 func electing(config Config) []Right {
-	lease := func(verbs ...string) Rule {
-		return Rule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: verbs}
-	}
-	named := lease("get", "list", "update", "watch")
-	if slices.Contains(verbsForEverything(config.Controllers), "list") {
-		named = lease("get", "update", "watch")
-	}
+	const group, leases = "coordination.k8s.io", "leases"
+	named := rule(group, leases, "get", "update", "watch")
 	named.ResourceNames = []string{config.LeaseName}
 	rights := []Right{{
-		Namespace: config.LeaseNamespace, Purpose: "leader-election", Rule: named,
+		Rule:   named,
 		Reason: "Hold the Lease; the other replicas watch it and take over when it is released.",
 	}, {
-		Namespace: config.LeaseNamespace, Purpose: "leader-election", Rule: lease("create"),
+		Rule:   rule(group, leases, "create"),
 		Reason: "Create the Lease. Kubernetes cannot limit this to a name.",
 	}}
 	for i := range rights {
@@ -162,11 +159,11 @@ func electing(config Config) []Right {
 	}
 	if config.Events {
 		rights = append(rights, Right{
-			Namespace: config.LeaseNamespace, Purpose: "leader-election",
-			Rule:   Rule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create"}},
-			Reason: "Record the new leader as an Event.",
-			For:    forEvents,
+			Rule: rule("", "events", "create"), Reason: "Record the new leader as an Event.", For: forEvents,
 		})
+	}
+	for i := range rights {
+		rights[i].Namespace, rights[i].Purpose = config.LeaseNamespace, "leader-election"
 	}
 	return rights
 }

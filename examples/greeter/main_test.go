@@ -59,7 +59,7 @@ func Example_rbac() {
 	//   - apiGroups: [coordination.k8s.io]
 	//     resources: [leases]
 	//     resourceNames: [greeter]
-	//     verbs: [get, list, update, watch]
+	//     verbs: [get, update, watch]
 	//   # Create the Lease. Kubernetes cannot limit this to a name.
 	//   - apiGroups: [coordination.k8s.io]
 	//     resources: [leases]

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
+	"orrery/controller/events"
 	"orrery/controller/leaderelection"
 	"orrery/informer"
 	"orrery/informer/reflector"
@@ -56,7 +57,7 @@ func secretive() []error {
 func arguments() []any {
 	all := []any{
 		true, false, 2 * time.Second, "blue", "gone", []byte("goroutine 1"),
-		leaderelection.Term{Identity: "a", Predecessor: "b"},
+		leaderelection.Term{Identity: "a", Predecessor: "b"}, events.DropForbidden, &api.Event{},
 		nsctl.Found{}, nsctl.Found{ToDelete: 1}, namespace("blue"), namespace("blue"),
 		[]api.NamespaceCondition{
 			{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionTrue, Reason: "R", Message: "m"},

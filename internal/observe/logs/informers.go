@@ -101,13 +101,15 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 	}
 }
 
-// Events returns hooks that log that Events are forbidden. The metrics count those that were
+// Events returns a hook that logs that Events are forbidden. The metrics count those that were
 // dropped.
 func (l *Logger) Events() *events.Trace {
 	return &events.Trace{
-		Suppressed: func(ctx context.Context, namespace string, err error, pause time.Duration) {
-			origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Str("in_namespace", namespace).
-				Dur("pause_s", pause).Err(err).Msg("events are forbidden, continuing without them")
+		Dropped: func(ctx context.Context, event *api.Event, why events.Drop, err error) {
+			if why == events.DropForbidden && err != nil {
+				origin(restclient.OriginOf(ctx), l.At(verbosityPasses)).Str("in_namespace", event.Namespace).
+					Dur("pause_s", events.SuppressPause).Err(err).Msg("events are forbidden, continuing without them")
+			}
 		},
 	}
 }
@@ -151,13 +153,6 @@ func (l *Logger) Election() *leaderelection.Trace {
 				return
 			}
 			l.Info().Msg("released the Lease")
-		},
-		WatchFailed: func(err error, forbidden bool) {
-			if forbidden {
-				l.Info().Err(err).Msg("watching the Lease is forbidden, polling instead")
-				return
-			}
-			l.At(verbosityPasses).Err(err).Msg("watching the Lease failed, retrying")
 		},
 	}
 }

@@ -76,7 +76,7 @@ func dropLabel(why events.Drop) string { return strings.ReplaceAll(string(why), 
 func (m *Metrics) Events(snapshot func() events.Snapshot) {
 	m.read(func(put putFunc) {
 		s := snapshot()
-		put(recordedTotal, float64(s.Created+s.Counted))
+		put(recordedTotal, float64(s.Recorded))
 		for _, why := range events.Drops() {
 			put(droppedTotal, float64(s.Dropped[why]), byEvents, dropLabel(why))
 		}

@@ -51,7 +51,7 @@ func busy(t *testing.T) *metrics.Metrics {
 	namespaces.TypeDeleted("ns", api.PodsResource, 0, io.EOF)
 	m.Running("things-controller", true)
 	m.Controller("things-controller")
-	m.Events(func() events.Snapshot { return events.Snapshot{Created: 1} })
+	m.Events(func() events.Snapshot { return events.Snapshot{Recorded: 1} })
 	m.LostLines(func() int64 { return 1 })
 	return m
 }

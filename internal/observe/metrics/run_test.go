@@ -278,7 +278,7 @@ func TestFailuresAreCounted(t *testing.T) {
 	m.Leading("other", false)
 	for range 2 { // the controllers and the process have a recorder each
 		m.Events(func() events.Snapshot {
-			return events.Snapshot{Created: 4, Counted: 2, Dropped: map[events.Drop]int64{events.DropQueueFull: 3}}
+			return events.Snapshot{Recorded: 6, Dropped: map[events.Drop]int64{events.DropQueueFull: 3}}
 		})
 	}
 	m.LostLines(func() int64 { return 4 })

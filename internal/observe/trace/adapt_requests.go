@@ -69,13 +69,11 @@ func (r *Recorder) Election() *leaderelection.Trace {
 	return &leaderelection.Trace{
 		Acquired: func(t leaderelection.Term) { r.put(record{hook: "leaderelection.acquired", a: t.Identity}) },
 		Renewed:  func(took time.Duration) { r.put(record{hook: "leaderelection.renewed", took: took}) },
-		SlowPath: func() { r.put(record{hook: "leaderelection.slowPath"}) },
 		Failed:   func(err error, _ bool) { r.put(record{hook: "leaderelection.failed", err: err}) },
 		Lost:     func(err error) { r.put(record{hook: "leaderelection.lost", err: err}) },
 		Released: func(err error) { r.put(record{hook: "leaderelection.released", err: err}) },
 		NewLeader: func(identity string, silent time.Duration) {
 			r.put(record{hook: "leaderelection.newLeader", a: identity, took: silent})
 		},
-		WatchFailed: func(err error, _ bool) { r.put(record{hook: "leaderelection.watchFailed", err: err}) },
 	}
 }
