@@ -7,19 +7,17 @@ import (
 	"time"
 )
 
-// body is the body of an answer. It counts the bytes read, restarts the silence timer, and marks
-// errors of the connection, which distinguishes them from a decoder's. One goroutine reads it.
+// body is the body of an answer. It restarts the silence timer, and marks errors of the connection,
+// which distinguishes them from a decoder's. One goroutine reads it.
 type body struct {
 	io.ReadCloser
 	silence *silence // nil for a watch
-	n       int
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.n += n
 	if n > 0 && b.silence != nil {
-		b.silence.restart()
+		b.silence.timer.Reset(silenceTimeout)
 	}
 	if err != nil && err != io.EOF {
 		err = &readError{err}
@@ -30,32 +28,27 @@ func (b *body) Read(p []byte) (int, error) {
 // errSilence is the cause of a context that ended because nothing was received for too long.
 var errSilence = errors.New("nothing has come for too long")
 
-// silence ends an attempt when nothing is received for limit: first the answer, then more of its
-// body.
+// silenceTimeout is the longest time in which nothing may come while an answer is awaited or read.
+// It is for connections that no ping can prove dead and for servers that hang.
+const silenceTimeout = 90 * time.Second
+
+// silence ends an attempt when nothing is received for silenceTimeout: first the answer, then more
+// of its body.
 type silence struct {
-	limit  time.Duration // not positive: no limit
 	cancel context.CancelCauseFunc
-	timer  *time.Timer // nil before begin, and without a limit
+	timer  *time.Timer // nil before begin
 }
 
 // newSilence returns a context that ends with the cause errSilence. The caller must call end.
-func newSilence(ctx context.Context, limit time.Duration) (context.Context, *silence) {
+func newSilence(ctx context.Context) (context.Context, *silence) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	return ctx, &silence{limit: limit, cancel: cancel}
+	return ctx, &silence{cancel: cancel}
 }
 
 // begin starts the timer, just before the request is sent: an exec plugin that prompts for a
 // password runs before that and has its own time.
 func (s *silence) begin() {
-	if s.limit > 0 {
-		s.timer = time.AfterFunc(s.limit, func() { s.cancel(errSilence) })
-	}
-}
-
-func (s *silence) restart() {
-	if s.timer != nil {
-		s.timer.Reset(s.limit)
-	}
+	s.timer = time.AfterFunc(silenceTimeout, func() { s.cancel(errSilence) })
 }
 
 // stop stops the timer without ending the context: the body of a watch may be silent.

@@ -120,22 +120,13 @@ func (c *Client) String() string { return "restclient.Client(" + c.base.String()
 func (c *Client) GoString() string { return c.String() }
 
 func parseHost(cfg Config) (*url.URL, error) {
-	if cfg.Host == "" {
-		return nil, &ConfigError{Field: "Host", Problem: "is empty"}
-	}
 	base, err := url.Parse(cfg.Host)
 	switch {
-	case err != nil:
-		// the error would quote it, and a password in it
-		return nil, &ConfigError{Field: "Host", Problem: "is not a URL"}
-	case base.Scheme != "http" && base.Scheme != "https":
-		return nil, &ConfigError{Field: "Host", Problem: "starts with neither http:// nor https://"}
-	case base.Host == "":
-		return nil, &ConfigError{Field: "Host", Problem: "names no host"}
-	case base.User != nil:
-		return nil, &ConfigError{Field: "Host", Problem: "holds a user name; use Credentials for that"}
-	case base.RawQuery != "" || base.Fragment != "":
-		return nil, &ConfigError{Field: "Host", Problem: "has a query or a fragment"}
+	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
+		// the error of package url would quote it, and a password in it
+		return nil, &ConfigError{Field: "Host", Problem: "is not an http:// or https:// URL"}
+	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
+		return nil, &ConfigError{Field: "Host", Problem: "has a user name, a query or a fragment"}
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
 	base.RawPath = strings.TrimRight(base.RawPath, "/")
@@ -157,7 +148,6 @@ func withDefaults(cfg Config) Config {
 	cfg.MaxListBytes = cmp.Or(cfg.MaxListBytes, DefaultMaxListBytes)
 	cfg.PingInterval = cmp.Or(cfg.PingInterval, DefaultPingInterval)
 	cfg.PingTimeout = cmp.Or(cfg.PingTimeout, DefaultPingTimeout)
-	cfg.SilenceTimeout = cmp.Or(cfg.SilenceTimeout, DefaultSilenceTimeout)
 	cfg.WatchTransport = cmp.Or(cfg.WatchTransport, WatchHTTP)
 	cfg.Codec = cmp.Or(cfg.Codec, PlainCodec())
 	cfg.UserAgent = cmp.Or(cfg.UserAgent, DefaultUserAgent())

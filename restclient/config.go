@@ -35,8 +35,7 @@ type Config struct {
 
 	// QPS is the number of attempts per second in the long run, and Burst how many may go out at
 	// once after a pause; watches are not counted. QPS 0 means DefaultQPS, negative no limit; Burst
-	// 0 means twice the QPS (at least 1). (client-go has 5 and 10, which nearly every program
-	// raises.)
+	// 0 means twice the QPS (at least 1).
 	QPS   float32
 	Burst int
 
@@ -56,16 +55,9 @@ type Config struct {
 	// take before the connection is closed. 0 means DefaultPingInterval and DefaultPingTimeout.
 	PingInterval time.Duration
 	PingTimeout  time.Duration
-	// SilenceTimeout is the longest time in which nothing may come while an answer is awaited or
-	// read; then the attempt fails as TimedOut. For a watch it ends when the watch is open. It is
-	// for connections that no ping can prove dead and for servers that hang. 0 means
-	// DefaultSilenceTimeout; a negative value means no limit.
-	SilenceTimeout time.Duration
+	UserAgent    string // empty: DefaultUserAgent()
 
-	UserAgent          string // empty: DefaultUserAgent()
-	DisableCompression bool   // the client does not ask for gzip
-
-	// Codec reads the answers of Metadata resources. Nil: PlainCodec, which is encoding/json.
+	// Codec reads the answers of Metadata resources. Nil: PlainCodec, which is encoding/json;
 	// fast.Codec of package restclient/fast is several times faster, and keeps less memory.
 	Codec Codec
 	// WatchTransport is how watches are carried: WatchHTTP (also the zero value) or WatchWebSocket.
@@ -119,16 +111,15 @@ const (
 
 // Defaults for the zero values of Config.
 const (
-	DefaultQPS            = 50
-	DefaultTimeout        = 15 * time.Minute
-	DefaultMaxRetries     = 10
-	DefaultMaxRetryAfter  = 5 * time.Minute
-	DefaultPingInterval   = 30 * time.Second
-	DefaultPingTimeout    = 15 * time.Second
-	DefaultSilenceTimeout = 90 * time.Second
-	DefaultMaxFrameBytes  = 32 << 20
-	DefaultMaxBodyBytes   = 64 << 20
-	DefaultMaxListBytes   = 1 << 30
+	DefaultQPS           = 50
+	DefaultTimeout       = 15 * time.Minute
+	DefaultMaxRetries    = 10
+	DefaultMaxRetryAfter = 5 * time.Minute
+	DefaultPingInterval  = 30 * time.Second
+	DefaultPingTimeout   = 15 * time.Second
+	DefaultMaxFrameBytes = 32 << 20
+	DefaultMaxBodyBytes  = 64 << 20
+	DefaultMaxListBytes  = 1 << 30
 )
 
 // Credentials authenticate requests; package restclient/credentials holds the usual kinds. All

@@ -13,12 +13,8 @@
 //
 // Below it is a [Client]. For each [Request] it waits for the rate limit, lets [Credentials]
 // authenticate the HTTP request, sends it over its connections, retries where that is safe, and
-// decodes the answer. [Client.Do] sends requests for anything that is not a resource.
-//
-// A watch is a stream of events, over chunked HTTP or a websocket, from which the caller reads
-// ([api.Watcher]). encoding/json decodes it and lists, on two pages: watch_decoder.go and
-// decoder.go. For a [Metadata] resource of a hundred thousand objects, Config.Codec takes
-// fast.Codec of package restclient/fast, which decodes a list item by item as it arrives.
+// decodes the answer. A watch is a stream of events, over chunked HTTP or a websocket, from which
+// the caller reads ([api.Watcher]).
 //
 // # Guarantees
 //
@@ -44,12 +40,10 @@
 //
 // # Failure
 //
-// Every error is one of these, possibly wrapped in an [*AttemptsError]:
+// Every error is one of these:
 //
 //	*api.StatusError   the server refused; see api.IsNotFound, api.IsConflict, api.IsExpired ...
 //	*TransportError    no complete answer; Kind is the cause, Sentence explains it to a user
-//	*CertificateExpiredError  a 401 whose cause is known; wraps the *api.StatusError
-//	*RedirectError     the answer sends the client elsewhere; Host says where
 //	*DecodeError       an answer that cannot be decoded; wraps *TooLargeError or the JSON error
 //	*NameError, ErrReadOnly, *ConfigError   nothing was sent
 //
@@ -75,14 +69,8 @@
 //	websocket     the same, by pings of this package; the watch fails with ConnectionDead
 //	TCP           keep-alive probes at the same times, if Config.Dial is nil
 //	HTTP/1.1      nothing tests a watch: HasKeepalive is false, and a Reflector watches for silence
-//	any request   Config.SilenceTimeout: 90 seconds in which nothing of the answer is received
+//	any request   90 seconds in which nothing of the answer is received
 //	not a watch   Config.Timeout: 15 minutes for the whole answer, even if it never pauses
-//
-// # Testing
-//
-// Package restclienttest runs a server at the other end of pipes, inside a testing/synctest bubble:
-// retries that take minutes and watches that last for hours are tested at once. Every test of lists
-// and watches runs with each form of the decoder.
 //
 // Next: package controller
 package restclient

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -75,29 +76,18 @@ func ok(w http.ResponseWriter, r *http.Request) {
 // hangUp closes the connection without an answer.
 func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// bodies counts the opened and the closed response bodies of a client.
-type bodies struct {
-	mu             sync.Mutex
-	opened, closed int
-}
+// bodies counts the opened and the closed response bodies of a client, and the bytes read from them.
+type bodies struct{ opened, closed, read atomic.Int64 }
 
 func (b *bodies) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		answer, err := next.RoundTrip(r)
 		if err == nil {
-			b.mu.Lock()
-			b.opened++
-			b.mu.Unlock()
+			b.opened.Add(1)
 			answer.Body = &countedBody{ReadCloser: answer.Body, count: b}
 		}
 		return answer, err
 	})
-}
-
-func (b *bodies) counts() (opened, closed int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.opened, b.closed
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -110,12 +100,14 @@ type countedBody struct {
 	once  sync.Once
 }
 
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.count.read.Add(int64(n))
+	return n, err
+}
+
 func (b *countedBody) Close() error {
-	b.once.Do(func() {
-		b.count.mu.Lock()
-		defer b.count.mu.Unlock()
-		b.count.closed++
-	})
+	b.once.Do(func() { b.count.closed.Add(1) })
 	return b.ReadCloser.Close()
 }
 

@@ -44,11 +44,10 @@ func TestEndlessLists(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachCodec(t, endless.handler, func(t *testing.T, client *restclient.Client, server *restclienttest.Server) {
+				var count bodies
 				bounded := server.Client(func(cfg *restclient.Config) {
 					cfg.Codec, cfg.MaxFrameBytes, cfg.MaxListBytes = client.Config().Codec, 16<<10, 64<<10
-					cfg.Trace = &restclient.Trace{Finished: func(_ restclient.RequestInfo, r restclient.RequestResult) {
-						assert.Less(t, r.Received, 4*cfg.MaxListBytes, "the limit bounds what is read")
-					}}
+					cfg.WrapTransport = count.wrap
 				})
 				_, listed := podsOf(bounded).List(t.Context(), api.ListOptions{})
 				_, _, deleted := podsOf(bounded).DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
@@ -56,6 +55,7 @@ func TestEndlessLists(t *testing.T) {
 					require.ErrorAs(t, err, new(*restclient.TooLargeError))
 					assert.Regexp(t, endless.refused, err.Error())
 				}
+				assert.Less(t, count.read.Load(), int64(8*64<<10), "the limit bounds what is read")
 				assert.Len(t, server.Requests(), 2, "a list that is too large is not asked for again")
 			})
 		})
@@ -121,7 +121,7 @@ func TestAWatchMayBeSilent(t *testing.T) {
 			}
 		}), func(t *testing.T, server *restclienttest.Server) {
 			client := server.Client(func(cfg *restclient.Config) {
-				cfg.WatchTransport, cfg.SilenceTimeout, cfg.Timeout = transport, time.Minute, time.Second
+				cfg.WatchTransport, cfg.Timeout = transport, time.Second
 			})
 			w := watchOf(t, client)
 			for _, version := range []string{"1", "2"} {

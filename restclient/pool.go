@@ -213,7 +213,6 @@ func (p *pool) newTransport(base *tls.Config) *http.Transport {
 		MaxIdleConnsPerHost:    idleConnsPerHost,
 		IdleConnTimeout:        idleConnTimeout,
 		MaxResponseHeaderBytes: maxHeaderBytes,
-		DisableCompression:     p.cfg.DisableCompression,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: p.cfg.PingInterval, PingTimeout: p.cfg.PingTimeout},
 	}

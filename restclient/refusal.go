@@ -20,9 +20,8 @@ const maxErrorBody = 1 << 20
 func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 	defer answer.Body.Close()
 	if answer.StatusCode/100 == 3 {
-		return failure{err: &RedirectError{
-			Verb: x.req.method(), URL: redactURL(u), Code: answer.StatusCode, Host: targetOf(answer, u),
-		}}
+		return failure{err: &TransportError{Kind: Redirected, Verb: x.req.method(), URL: redactURL(u),
+			Err: redirected(answer, u)}}
 	}
 	// An error while reading the body is ignored: the code alone is enough.
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
@@ -40,32 +39,16 @@ func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 	return f
 }
 
-// RedirectError says that the answer sends the client elsewhere. It is never followed: API servers
-// do not redirect API requests. A hostile one could turn a write into another write, or have
-// credentials sent to another server.
-type RedirectError struct {
-	Verb, URL string
-	Code      int
-	Host      string // and port, of the Location; empty if that is missing or no URL
-}
-
-func (e *RedirectError) Error() string {
+// redirected returns the error of an answer that sends the client elsewhere. It is never followed:
+// API servers do not redirect API requests. A hostile one could turn a write into another write, or
+// have credentials sent to another server.
+func redirected(answer *http.Response, u *url.URL) error {
 	place := "an unknown place"
-	if e.Host != "" {
-		place = api.CutText(strconv.Quote(e.Host))
-	}
-	return fmt.Sprintf("%s %s: the server answered %d, a redirect to %s, which is not followed: "+
-		"no API server does that (is it a proxy or a login page?)", e.Verb, e.URL, e.Code, place)
-}
-
-// targetOf returns the host and port to which an answer redirects.
-func targetOf(answer *http.Response, u *url.URL) string {
 	location := answer.Header.Get("Location")
-	target, err := u.Parse(location)
-	if err != nil || location == "" {
-		return ""
+	if target, err := u.Parse(location); err == nil && location != "" && target.Host != "" {
+		place = api.CutText(strconv.Quote(target.Host))
 	}
-	return target.Host
+	return fmt.Errorf("%d, a redirect to %s", answer.StatusCode, place)
 }
 
 // spokeHTTPToTLS recognises the page with which Go's TLS server, and so kube-apiserver, answers
@@ -133,16 +116,12 @@ func genericMessage(code int, text string) string {
 	if message, ok := genericMessages[code]; ok {
 		return message
 	}
-	switch code {
-	case http.StatusForbidden, http.StatusUnsupportedMediaType:
+	switch {
+	case code == http.StatusNotAcceptable && text == unknownText:
+		return "the server was unable to respond with a content type that the client supports"
+	case code == http.StatusForbidden, code == http.StatusUnsupportedMediaType, code == http.StatusNotAcceptable:
 		return text
-	case http.StatusNotAcceptable:
-		if text == unknownText {
-			return "the server was unable to respond with a content type that the client supports"
-		}
-		return text
-	}
-	if code >= 500 {
+	case code >= 500:
 		return fmt.Sprintf("an error on the server (%q) has prevented the request from succeeding", text)
 	}
 	return fmt.Sprintf("the server responded with the status code %d but did not return more information", code)
@@ -156,40 +135,4 @@ func errorText(body []byte) string {
 		return unknownText
 	}
 	return Redact(strings.ToValidUTF8(api.CutText(text), "?"))
-}
-
-// CertificateExpiredError explains a 401: the client certificate has expired. The server itself
-// only says "Unauthorized". It wraps the server's answer.
-type CertificateExpiredError struct {
-	NotAfter time.Time // end of validity
-	Err      error
-}
-
-func (e *CertificateExpiredError) Error() string {
-	return fmt.Sprintf("the client certificate expired at %s and has not been renewed: %v",
-		e.NotAfter.UTC().Format(time.RFC3339), e.Err)
-}
-
-func (e *CertificateExpiredError) Unwrap() error { return e.Err }
-
-// explainUnauthorized adds the cause of a 401 if it is known. It uses the server's clock if the
-// answer has a date: the server checks the certificate.
-func (p *pool) explainUnauthorized(err error, date string) error {
-	if api.CodeOf(err) != http.StatusUnauthorized {
-		return err
-	}
-	p.mu.Lock()
-	certificate := p.certificate
-	p.mu.Unlock()
-	if certificate == nil || certificate.Leaf == nil { // crypto/tls sets Leaf
-		return err
-	}
-	now := time.Now()
-	if serverNow, problem := http.ParseTime(date); problem == nil {
-		now = serverNow
-	}
-	if !now.After(certificate.Leaf.NotAfter) {
-		return err
-	}
-	return &CertificateExpiredError{NotAfter: certificate.Leaf.NotAfter, Err: err}
 }

@@ -153,7 +153,6 @@ type exchange struct {
 	endless bool
 
 	sent    *http.Request // the last attempt
-	date    string        // of the last answer, by the server's clock
 	renewed bool          // credentials have been renewed once
 	unasked int           // retries without a Retry-After
 
@@ -161,7 +160,6 @@ type exchange struct {
 	attempts int
 	started  time.Time
 	last     RequestResult
-	answer   *body // of the last attempt; nil: no answer
 }
 
 // run makes attempts until one succeeds or the retry policy gives up.
@@ -203,9 +201,9 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 		limited, cancel = context.WithTimeout(ctx, limit)
 	}
 	defer cancel()
-	limited, silence := newSilence(limited, x.client.cfg.SilenceTimeout)
+	limited, silence := newSilence(limited)
 
-	x.attempts, x.answer = attempt, nil
+	x.attempts = attempt
 	x.client.inFlight.Add(1)
 	if x.client.cfg.Trace != nil {
 		x.begin()
@@ -228,13 +226,13 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 	if err != nil {
 		return failure{err: x.broken(limited, u, err)}
 	}
-	code, x.date = answer.StatusCode, answer.Header.Get("Date")
-	x.answer = &body{ReadCloser: answer.Body, silence: silence}
-	answer.Body = x.answer
-	silence.restart()
+	code = answer.StatusCode
+	content := &body{ReadCloser: answer.Body, silence: silence}
+	answer.Body = content
+	silence.timer.Reset(silenceTimeout)
 	accepted := code/100 == 2 || code == http.StatusSwitchingProtocols && x.send != nil
 	if x.endless {
-		x.answer.silence = nil // no Timeout applies: the whole refusal must come in the time of one silence
+		content.silence = nil // no Timeout applies: the whole refusal must come in the time of one silence
 		if accepted {
 			silence.stop() // a watch may be silent; pings or the caller detect a dead connection
 		}

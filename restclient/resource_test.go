@@ -76,9 +76,9 @@ func TestVerbs(t *testing.T) {
 			return errorOf(r.UpdateSubresource(t.Context(), "web", "scale", object, api.UpdateOptions{}))
 		}, sent{"PUT", path + "/web/scale", "", plain, plain, body}},
 		{"patch", func(t *testing.T, r *resource) error {
-			options := api.UpdateOptions{Force: true}
-			return errorOf(r.Patch(t.Context(), "web", api.MergePatchType, []byte(`{"spec":null}`), options))
-		}, sent{"PATCH", path + "/web", "force=true", plain, "application/merge-patch+json", `{"spec":null}`}},
+			patch := []byte(`{"spec":null}`)
+			return errorOf(r.Patch(t.Context(), "web", api.MergePatchType, patch, api.UpdateOptions{}))
+		}, sent{"PATCH", path + "/web", "", plain, "application/merge-patch+json", `{"spec":null}`}},
 		{"patch subresource", func(t *testing.T, r *resource) error {
 			return errorOf(r.Patch(t.Context(), "web", api.JSONPatchType, []byte(`[]`), api.UpdateOptions{}, "status"))
 		}, sent{"PATCH", path + "/web/status", "", plain, "application/json-patch+json", `[]`}},

@@ -147,7 +147,7 @@ func (x *exchange) beforeNext(ctx context.Context, u *url.URL, attempt int, f fa
 	}
 	pause, again := x.next(attempt, f)
 	if !again || api.IsSingleAttempt(ctx) || endsBefore(ctx, pause) {
-		return x.giveUp(attempt, f.err)
+		return f.err
 	}
 	if !f.asked {
 		x.unasked++
@@ -195,24 +195,3 @@ func (x *exchange) renewCredentials(err error) bool {
 	}
 	return probe.Header.Get("Authorization") != x.sent.Header.Get("Authorization")
 }
-
-// giveUp returns the error of the last attempt, with the cause of a 401 if it is known.
-func (x *exchange) giveUp(attempts int, err error) error {
-	err = x.client.pool.explainUnauthorized(err, x.date)
-	if attempts > 1 {
-		return &AttemptsError{Attempts: attempts, Err: err}
-	}
-	return err
-}
-
-// AttemptsError says that a request was repeated and failed each time. It wraps the last failure.
-type AttemptsError struct {
-	Attempts int
-	Err      error
-}
-
-func (e *AttemptsError) Error() string {
-	return e.Err.Error() + " (after " + strconv.Itoa(e.Attempts) + " attempts)"
-}
-
-func (e *AttemptsError) Unwrap() error { return e.Err }

@@ -149,10 +149,9 @@ func TestThrottledRequestsReportTheirWait(t *testing.T) {
 // tokens are credentials that move on to the next token when the present one was refused, and stay
 // at the last.
 type tokens struct {
-	mu           sync.Mutex
-	list         []string
-	unauthorized int
-	err          error
+	mu   sync.Mutex
+	list []string
+	err  error
 }
 
 func (c *tokens) Apply(req *http.Request) error {
@@ -168,7 +167,6 @@ func (c *tokens) Apply(req *http.Request) error {
 func (c *tokens) Unauthorized(req *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.unauthorized++
 	if len(c.list) > 1 && req.Header.Get("Authorization") == "Bearer "+c.list[0] {
 		c.list = c.list[1:]
 	}
@@ -184,36 +182,6 @@ func only(token string, next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		next(w, r)
-	}
-}
-
-func TestUnauthorizedIsRepeatedOnceWithFreshCredentials(t *testing.T) {
-	for _, c := range []struct {
-		name               string
-		tokens             []string
-		requests, reported int
-		ok                 bool
-	}{
-		{"right from the start", []string{"new"}, 1, 0, true},
-		{"rotated", []string{"old", "new"}, 2, 1, true},
-		{"nothing fresher", []string{"old"}, 1, 1, false},
-		{"fresh but wrong too", []string{"old", "older", "new"}, 2, 2, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			bubble(t, only("new", ok), func(t *testing.T, server *restclienttest.Server) {
-				credentials := &tokens{list: c.tokens}
-				client := server.Client(as(credentials))
-				err := client.Do(t.Context(), restclient.Request{Verb: "POST", Path: "/", Body: []byte("{}")}, nil)
-				if c.ok {
-					assert.NoError(t, err)
-				} else {
-					assert.True(t, api.IsUnauthorized(err), "%v", err)
-				}
-				assert.Len(t, server.Requests(), c.requests)
-				assert.Equal(t, c.reported, credentials.unauthorized,
-					"each refusal drops the credentials that were refused")
-			})
-		})
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // and in the conditions of namespaces. Redact recognizes a token by its context, censor by its
 // value.
 //
-// Secrets that are ordinary words or very short are left to Redact, see ordinaryWords.
+// Very short secrets are left to Redact.
 type censor []string
 
 // shortestSecret is the minimum length of a censored secret; a shorter one would match parts of
@@ -31,7 +31,7 @@ const censored = "[redacted]"
 func censorFor(sent *http.Request, proxy *url.URL) censor {
 	var c censor
 	add := func(secret string) {
-		if isOrdinary(secret) || slices.Contains(c, secret) {
+		if len(secret) < shortestSecret || slices.Contains(c, secret) {
 			return
 		}
 		c = append(c, secret)
@@ -68,9 +68,8 @@ func (x *exchange) censor(err error) censor {
 	return censorFor(x.sent, proxy)
 }
 
-// SecretsOf returns the secrets of a request, which a log must not contain. Ordinary words and
-// secrets of less than six bytes are not included: they would match in every other line, and the
-// gaps would reveal them.
+// SecretsOf returns the secrets of a request, which a log must not contain. Those of less than six
+// bytes are not included: they would match in every other line, and the gaps would reveal them.
 func SecretsOf(sent *http.Request) []string { return censorFor(sent, nil) }
 
 func (c censor) text(text string) string {
@@ -117,9 +116,6 @@ func (c censor) error(err error) error {
 	}
 	if refused, ok := errors.AsType[*api.StatusError](err); ok {
 		c.status(&refused.Status)
-	}
-	if redirect, ok := errors.AsType[*RedirectError](err); ok {
-		redirect.Host = c.text(redirect.Host)
 	}
 	if broken, ok := errors.AsType[*TransportError](err); ok && c.finds(broken.Err.Error()) {
 		broken.Err = &censoredError{text: c.text(broken.Err.Error()), err: broken.Err}
@@ -193,28 +189,4 @@ func redactQuery(query url.Values) string {
 		}
 	}
 	return strings.Join(parts, "&")
-}
-
-// ordinaryWords are words of every log. A password that is one of them is not censored: the log
-// would be useless, and the gaps would reveal the password.
-var ordinaryWords = func() map[string]bool {
-	words := map[string]bool{}
-	for word := range strings.FieldsSeq(`default kubernetes kube-system kube-public kube-node-lease minikube orrery localhost
-		namespace namespaces configmap configmaps deployment deployments service services secret secrets endpoints events leases
-		account system master masters server client cluster context config kubeconfig controller object resource resources
-		password bearer anonymous authenticated unknown request response connection certificate version status
-		finalizer finalizers metadata delete deleted deletecollection update create failed failure failures error errors
-		success warning active terminating condition discovery remaining content reason message informer handler worker
-		pending bookmark development production staging testing
-		badrequest unauthorized forbidden notfound methodnotallowed notacceptable alreadyexists conflict expired invalid
-		requestentitytoolarge unsupportedmediatype toomanyrequests internalerror serviceunavailable servertimeout timeout
-		storagereaderror`) {
-		words[word] = true
-	}
-	return words
-}()
-
-// isOrdinary reports whether a secret is an ordinary word.
-func isOrdinary(secret string) bool {
-	return len(secret) < shortestSecret || ordinaryWords[strings.ToLower(secret)]
 }

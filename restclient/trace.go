@@ -77,10 +77,6 @@ type RequestResult struct {
 	// ResourceVersion is the version of the object in the response, which identifies the write
 	// among the events of a watch. It is empty if the response was not an object.
 	ResourceVersion string
-
-	// Sent and Received are the lengths of the two bodies, in bytes, uncompressed. What a watch or
-	// a websocket received is not counted here, but frame by frame in WatchFrame.
-	Sent, Received int
 }
 
 // JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
@@ -112,10 +108,6 @@ func (x *exchange) begin() {
 // done reports the end of an attempt.
 func (x *exchange) done(code int, err error) {
 	x.last.Code, x.last.Err = code, err
-	x.last.Sent, x.last.Received = len(x.req.Body), 0
-	if x.answer != nil && !x.endless {
-		x.last.Received = x.answer.n
-	}
 	if t := x.client.cfg.Trace; t.RequestDone != nil {
 		x.last.Duration = time.Since(x.started)
 		t.RequestDone(x.req.info(x.attempts), x.last)
@@ -144,31 +136,24 @@ func OriginOf(ctx context.Context) string {
 // Warning is a server's warning about a request that it has answered (HTTP header "Warning" with
 // code 299, KEP-1693), or one of this package (Code 0).
 type Warning struct {
-	Code  int
-	Agent string
-	Text  string
-	// Origin identifies the caller, see [WithOrigin]. Empty: unknown.
-	Origin string
+	Code   int
+	Agent  string
+	Text   string
+	Origin string // identifies the caller, see [WithOrigin]; empty: unknown
 }
 
-// warningValues matches the values of Warning headers (RFC 7234 section 5.5): code, agent, quoted
-// text and possibly a quoted date, separated by commas. Malformed values are skipped.
+// warningValues matches the values of Warning headers of API servers (RFC 7234 section 5.5): code,
+// agent, quoted text and possibly a quoted date, separated by commas. Malformed values are skipped.
 var (
-	warningValues = regexp.MustCompile(`(?:^|[ ,])(\d{3}) (\S+) "((?:[^"\\]|\\.)*)"(?: *"[^"]*")?`)
+	warningValues = regexp.MustCompile(`(?:^|[ ,])299 (\S+) "((?:[^"\\]|\\.)*)"(?: *"[^"]*")?`)
 	quotedPair    = regexp.MustCompile(`\\(.)`)
 )
 
-// miscellaneous is the code of API servers' warnings.
-const miscellaneous = "299"
-
-func parseWarnings(header http.Header) []Warning {
-	var warnings []Warning
+func parseWarnings(header http.Header) (warnings []Warning) {
 	for _, line := range header.Values("Warning") {
 		for _, found := range warningValues.FindAllStringSubmatch(line, -1) {
-			if found[1] == miscellaneous {
-				text := quotedPair.ReplaceAllString(found[3], "$1")
-				warnings = append(warnings, Warning{Code: 299, Agent: found[2], Text: text})
-			}
+			text := quotedPair.ReplaceAllString(found[2], "$1")
+			warnings = append(warnings, Warning{Code: 299, Agent: found[1], Text: text})
 		}
 	}
 	return warnings

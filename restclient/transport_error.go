@@ -17,10 +17,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// TransportError says that a request got no (complete) answer: the server could not be reached, did
-// not prove its identity, the connection broke, or the credentials could not be obtained. Error is
-// one plain sentence for people; Unwrap returns the cause, so that errors.Is finds
-// syscall.ECONNREFUSED, context.Canceled and so on.
+// TransportError says that a request got no (complete) answer of its server: that could not be
+// reached, did not prove its identity, the connection broke, or the credentials could not be
+// obtained. Error is one plain sentence for people; Unwrap returns the cause, so that errors.Is
+// finds syscall.ECONNREFUSED, context.Canceled and so on.
 type TransportError struct {
 	Kind TransportErrorKind
 	Verb string // HTTP method
@@ -48,6 +48,7 @@ const (
 	CredentialsFailed                             // Credentials.Apply or ClientCertificate returned an error
 	RequestInvalid                                // the request could not be built
 	ConnectionDead                                // its other end has gone without a word: pings are not answered
+	Redirected                                    // the answer sends the client elsewhere
 )
 
 // sentences holds what Error says for each kind, in the order server, cause.
@@ -68,6 +69,8 @@ var sentences = map[TransportErrorKind]string{
 	CredentialsFailed:   "the credentials for %s cannot be obtained: %s",
 	RequestInvalid:      "the request to %s cannot be made: %s",
 	ConnectionDead:      "the connection to %s is dead, not even pings are answered: %s",
+	Redirected: "the server %s answered %s, which is not followed: no API server does that (is it a proxy or a login " +
+		"page?)",
 }
 
 func (e *TransportError) Error() string {
@@ -110,7 +113,7 @@ func (e *TransportError) Unreachable() bool {
 // broken turns the error of a failed transport into a *TransportError.
 func (x *exchange) broken(ctx context.Context, u *url.URL, err error) error {
 	if context.Cause(ctx) == errSilence {
-		err = fmt.Errorf("%w (%v)", errSilence, x.client.cfg.SilenceTimeout)
+		err = fmt.Errorf("%w (%v)", errSilence, silenceTimeout)
 	} else if end := ctx.Err(); end != nil && !errors.Is(err, end) {
 		err = fmt.Errorf("%w (%w)", end, err) // the error of a lower layer that the end of the context caused
 	}

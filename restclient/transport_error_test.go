@@ -62,15 +62,15 @@ func TestKindOf(t *testing.T) {
 		}
 		assert.Equal(t, c.want, kindOf(c.ctx, c.err), "%v", c.err)
 	}
-	for kind := ConnectionFailed; kind <= ConnectionDead; kind++ {
+	for kind := ConnectionFailed; kind <= Redirected; kind++ {
 		assert.Contains(t, sentences, kind)
 	}
 }
 
 // Packages that must not import this one look for this method.
 func TestUnreachable(t *testing.T) {
-	for kind := ConnectionFailed; kind <= ConnectionDead; kind++ {
-		err := fmt.Errorf("while listing: %w", &AttemptsError{Err: &TransportError{Kind: kind, Err: syscall.ENOENT}})
+	for kind := ConnectionFailed; kind <= Redirected; kind++ {
+		err := fmt.Errorf("while listing: %w", &TransportError{Kind: kind, Err: syscall.ENOENT})
 		reported, ok := errors.AsType[interface {
 			error
 			Unreachable() bool

@@ -112,7 +112,7 @@ func TestNothingShowsASecret(t *testing.T) {
 		"plugin": login(plugin,
 			`"args":["--password=`+canary+`"],"env":[{"name":"PASSWORD","value":"`+canary+`"}],`),
 		"impersonation": `{"token":"` + canary +
-			`","as":"system:admin","as-groups":["system:masters"],"as-user-extra":{"ticket":["` + canary + `"]}}`,
+			`","as":"system:admin","as-groups":["system:masters"]}`,
 	}
 	for _, run := range [][3]string{
 		{"token", "text", "http"}, {"token", "json", "websocket"}, {"token file", "json", "http"},

@@ -52,15 +52,13 @@ func sentence(err error) string {
 func adviceFor(err error) string {
 	var transport *restclient.TransportError
 	var unreadable *restclient.DecodeError
-	var redirect *restclient.RedirectError
 	switch {
 	case api.IsUnauthorized(err):
 		return "the server does not accept these credentials: check the user in the kubeconfig, or log in again"
 	case api.IsForbidden(err):
 		return "this user may not do that: \"orrery rbac\", with the flags of this run, prints the role that it needs"
-	case api.IsNotFound(err), errors.Is(err, errNoAPIServer), errors.As(err, &redirect),
-		errors.As(err, &unreadable):
-		return "the server that answers is not a Kubernetes API server: check the server address in the kubeconfig"
+	case api.IsNotFound(err), errors.Is(err, errNoAPIServer), errors.As(err, &unreadable):
+		return transportAdvice[restclient.Redirected]
 	case api.CodeOf(err) == http.StatusTooManyRequests, api.CodeOf(err) >= http.StatusInternalServerError:
 		return "the server rejects requests for now: check \"kubectl get --raw /readyz?verbose\" and start again"
 	case errors.As(err, &transport):
@@ -80,4 +78,6 @@ var transportAdvice = map[restclient.TransportErrorKind]string{
 	restclient.TimedOut:            "check that the cluster is running and that no firewall is in between",
 	restclient.ProxyFailed:         "check HTTPS_PROXY, NO_PROXY and proxy-url in the kubeconfig",
 	restclient.CredentialsFailed:   "check the user in the kubeconfig",
+	restclient.Redirected: "the server that answers is not a Kubernetes API server: check the server address in the " +
+		"kubeconfig",
 }

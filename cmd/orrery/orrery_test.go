@@ -192,7 +192,7 @@ func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 	}
 	const (
 		otherServer = "the server that answers is not a Kubernetes API server"
-		overloaded  = `\(after 5 attempts\); the server rejects requests for now`
+		overloaded  = `; the server rejects requests for now`
 		mayNotWatch = "^orrery: watching namespaces at .*may not do that"
 
 		unauthorized = "does not accept these credentials"

@@ -97,15 +97,7 @@ const (
 	FreshnessStale   = "Stale"
 )
 
-// VersionInfo is the answer of /version.
+// VersionInfo is the part of the answer of /version that this project uses.
 type VersionInfo struct {
-	Major        string `json:"major"`
-	Minor        string `json:"minor"`
-	GitVersion   string `json:"gitVersion"`
-	GitCommit    string `json:"gitCommit"`
-	GitTreeState string `json:"gitTreeState"`
-	BuildDate    string `json:"buildDate"`
-	GoVersion    string `json:"goVersion"`
-	Compiler     string `json:"compiler"`
-	Platform     string `json:"platform"`
+	GitVersion string `json:"gitVersion"`
 }

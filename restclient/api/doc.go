@@ -18,19 +18,10 @@
 // preserved. An [Unstructured] is written as it was read, large numbers included. [Pod] and
 // [PartialObjectMetadata] are parts of objects: they are for reading.
 //
-// # Goroutines
-//
-// None. All functions may be called from any goroutine.
-//
 // # Failure
 //
 // A refused request is a [*StatusError]. The Is... functions ([IsNotFound], [IsConflict],
 // [IsExpired] ...) classify it, never its text; one table maps HTTP codes and reasons.
-//
-// # Testing
-//
-// Recorded answers of a real API server (testdata) are decoded, encoded and compared. Every row of
-// the classification is tested with every function.
 //
 // Next: package restclient
 package api

@@ -24,7 +24,6 @@ type ObjectMeta struct {
 	Name                       string            `json:"name,omitempty"`
 	GenerateName               string            `json:"generateName,omitempty"`
 	Namespace                  string            `json:"namespace,omitempty"`
-	SelfLink                   string            `json:"selfLink,omitempty"`
 	UID                        string            `json:"uid,omitempty"`
 	ResourceVersion            string            `json:"resourceVersion,omitempty"`
 	Generation                 int64             `json:"generation,omitempty"`
@@ -254,7 +253,6 @@ type ManagedFieldsEntry struct {
 	Operation   string          `json:"operation,omitempty"`
 	APIVersion  string          `json:"apiVersion,omitempty"`
 	Time        *Time           `json:"time,omitempty"`
-	FieldsType  string          `json:"fieldsType,omitempty"`
 	FieldsV1    json.RawMessage `json:"fieldsV1,omitempty"`
 	Subresource string          `json:"subresource,omitempty"`
 }

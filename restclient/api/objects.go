@@ -58,7 +58,6 @@ type ObjectReference struct {
 	UID             string `json:"uid,omitempty"`
 	APIVersion      string `json:"apiVersion,omitempty"`
 	ResourceVersion string `json:"resourceVersion,omitempty"`
-	FieldPath       string `json:"fieldPath,omitempty"`
 }
 
 // Reference returns a reference to the object of this metadata, for an Event. An object that was

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"encoding/json"
 	"testing"
 	"time"
@@ -23,6 +22,13 @@ func TestTypesLoseNothing(t *testing.T) {
 			"status":{"phase":"Running","conditions":[{"type":"Ready","extra":{"deep":[true]}}],"podIP":"10.0.0.1"}}`},
 		{&api.ConfigMap{}, `{"metadata":{"name":"m","newMeta":1},"data":{"key":"text"},"binaryData":{"bytes":"AAE="},
 			"immutable":true}`},
+		// A renewal keeps the fields of coordinated election.
+		{&api.Lease{}, `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"orrery","newMeta":[1],
+			"managedFields":[{"manager":"a","newEntry":1}],
+			"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u","newOwner":1}]},
+			"spec":{"holderIdentity":"a_1","leaseDurationSeconds":15,"acquireTime":"2026-03-01T12:00:15.120000Z",
+			"renewTime":"2026-03-01T12:00:17.000001Z","leaseTransitions":3,"strategy":"OldestEmulationVersion",
+			"preferredHolder":"b_2","later":{"x":1}},"status":{"y":2}}`},
 	} {
 		require.NoError(t, json.Unmarshal([]byte(c.text), c.into))
 		written, err := json.Marshal(c.into)
@@ -82,35 +88,6 @@ func TestDeleteOptionsOnTheWire(t *testing.T) {
 		assert.Equal(t, options, back)
 	}
 	assert.Error(t, json.Unmarshal([]byte(`{"gracePeriodSeconds":"soon"}`), &api.DeleteOptions{}))
-}
-
-func TestSingleAttempt(t *testing.T) {
-	assert.False(t, api.IsSingleAttempt(t.Context()))
-	single := api.WithSingleAttempt(t.Context())
-	assert.True(t, api.IsSingleAttempt(single))
-	made, cancel := context.WithCancel(single)
-	defer cancel()
-	assert.True(t, api.IsSingleAttempt(made))
-}
-
-// Fields of a later server version and of coordinated election survive a renewal.
-func TestALeaseIsWrittenBackWithAllThatItHad(t *testing.T) {
-	const text = `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",
-		"metadata":{"name":"orrery","namespace":"kube-system",
-		"resourceVersion":"7","newMeta":[1],"managedFields":[{"manager":"a","newEntry":1}],
-		"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u","newOwner":1}]},
-		"spec":{"holderIdentity":"a_1","leaseDurationSeconds":15,"acquireTime":"2026-03-01T12:00:15.120000Z","renewTime":"2026-03-01T12:00:17.000001Z",
-		"leaseTransitions":3,"strategy":"OldestEmulationVersion","preferredHolder":"b_2","later":{"x":1}},"status":{"y":2}}`
-	var lease api.Lease
-	require.NoError(t, json.Unmarshal([]byte(text), &lease))
-	assert.Equal(t, "a_1", lease.Spec.HolderIdentity)
-	assert.Equal(t, int32(15), *lease.Spec.LeaseDurationSeconds)
-	data, err := json.Marshal(lease)
-	require.NoError(t, err)
-	assert.JSONEq(t, text, string(data))
-	data, err = json.Marshal(lease.DeepCopy())
-	require.NoError(t, err)
-	assert.JSONEq(t, text, string(data))
 }
 
 func TestAReleasedLeaseHasNoHolderOnTheWire(t *testing.T) {

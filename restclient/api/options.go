@@ -80,7 +80,6 @@ type UpdateOptions struct {
 	// FieldManager names the writer in managed fields; "" lets the server derive it from the user
 	// agent.
 	FieldManager string
-	Force        bool // takes ownership of fields from other managers. Apply patches only.
 	DryRun       bool // validates without storing anything
 }
 
@@ -115,7 +114,7 @@ func (o ListOptions) Query() url.Values {
 
 // Query returns the options as URL parameters.
 func (o UpdateOptions) Query() url.Values {
-	return query("fieldManager", o.FieldManager, "dryRun", flag(o.DryRun, dryRunAll), "force", flag(o.Force, "true"))
+	return query("fieldManager", o.FieldManager, "dryRun", flag(o.DryRun, dryRunAll))
 }
 
 // query returns the parameters of pairs of a name and a value, without those of empty values.

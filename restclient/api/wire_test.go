@@ -102,28 +102,24 @@ func TestNoManagedFields(t *testing.T) {
 	var meta api.ObjectMeta
 	require.NoError(t, json.Unmarshal([]byte(`{"managedFields":null}`), &meta))
 	assert.True(t, meta.ManagedFields.IsZero())
-	assert.Empty(t, meta.ManagedFields.String())
 	written, err := json.Marshal(&meta)
 	require.NoError(t, err)
 	assert.Equal(t, `{}`, string(written), "an empty list would mean that no client manages a field")
 	alone, err := json.Marshal(meta.ManagedFields)
 	require.NoError(t, err)
 	assert.Equal(t, "null", string(alone))
-	entries, err := meta.ManagedFields.Entries()
-	require.NoError(t, err)
-	assert.Empty(t, entries)
 }
 
 func TestManagedFieldsEntries(t *testing.T) {
-	entries, err := api.NewManagedFields([]byte(someFields)).Entries()
-	require.NoError(t, err)
-	require.Len(t, entries, 1)
-	assert.Equal(t, "kubelet", entries[0].Manager)
-	assert.Equal(t, "status", entries[0].Subresource)
-	assert.Equal(t, time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC), entries[0].Time.Time)
-	assert.JSONEq(t, `{"f:status":{"f:podIPs":{"k:{\"ip\":\"10.0.0.1\"}":{".":{},"f:ip":{}}}}}`,
-		string(entries[0].FieldsV1))
-
-	_, err = api.NewManagedFields([]byte(`{"manager":7}`)).Entries()
+	at := api.NewTime(time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC))
+	for text, want := range map[string][]api.ManagedFieldsEntry{"": nil, someFields: {{
+		Manager: "kubelet", Operation: "Update", APIVersion: "v1", Time: &at, Subresource: "status",
+		FieldsV1: json.RawMessage(`{"f:status":{"f:podIPs":{"k:{\"ip\":\"10.0.0.1\"}":{".":{},"f:ip":{}}}}}`),
+	}}} {
+		entries, err := api.NewManagedFields([]byte(text)).Entries()
+		require.NoError(t, err)
+		assert.Equal(t, want, entries)
+	}
+	_, err := api.NewManagedFields([]byte(`{"manager":7}`)).Entries()
 	assert.Error(t, err)
 }

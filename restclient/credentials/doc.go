@@ -2,17 +2,15 @@
 //
 // # Concept
 //
-// A request is authenticated by a header (a bearer token, a user name with a password), by the
-// certificate shown in the TLS handshake, or both. Credentials may change while a program runs for
-// months: the kubelet writes a new service account token every hour, cert-manager replaces a
-// certificate, a cloud's plugin issues tokens for fifteen minutes. Each type here implements
-// [restclient.Credentials]:
+// A request is authenticated by a bearer token, by the certificate shown in the TLS handshake, or
+// both. Credentials may change while a program runs for months: the kubelet writes a new service
+// account token every hour, cert-manager replaces a certificate, a cloud's plugin issues tokens for
+// fifteen minutes. Each type here implements [restclient.Credentials]:
 //
 //	NewToken            a token that stays the same
 //	NewTokenFile        a token in a file that is rewritten; it is read again each minute
 //	NewExec             the output of an exec plugin, until it expires
 //	NewCertificate      a client certificate, inline or from files that are read again at each handshake
-//	NewBasic            a user name and a password
 //	&Impersonation{}    requests are made as another user
 //	Join                several of these together
 //
@@ -20,9 +18,8 @@
 //
 // # Guarantees
 //
-// Tokens and passwords are sent over https, or over plain http to the same machine (see [Allowed]);
-// otherwise the request fails with an [*InsecureTransportError]. No secret appears in an error or
-// in the output of fmt for these types.
+// Tokens are sent over https, or over plain http to the same machine (see [Allowed]); otherwise the
+// request fails. No secret appears in an error or in the output of fmt for these types.
 //
 // After a 401 only the refused credentials are dropped: a slow answer to an old token does not drop
 // the new one. The next request reads the file or runs the plugin again. Credentials that cannot be
@@ -34,19 +31,13 @@
 //
 // # Goroutines
 //
-// None of its own, except for [Exec]: a run of the plugin has one, shared by all requests that wait
-// for it. A run is killed when no request waits for it.
+// None of its own. A run of an exec plugin is killed when the request that began it ends.
 //
 // # Failure
 //
 // Construction checks what can be checked: files exist and parse ([*FileError]), the plugin's
 // configuration makes sense ([*ExecError]). Later errors of Apply reach the caller of a request
 // inside a restclient.TransportError.
-//
-// # Testing
-//
-// The tests of the exec protocol run the test binary as the plugin; time passes in synctest
-// bubbles.
 //
 // Next: package restclient/kubeconfig
 package credentials

@@ -22,7 +22,6 @@ import (
 	"golang.org/x/term"
 
 	"orrery/restclient/api"
-	"orrery/restclient/internal/flight"
 )
 
 // InteractiveMode says whether an exec plugin may prompt the user.
@@ -34,50 +33,54 @@ const (
 	InteractiveAlways      InteractiveMode = "Always"      // without a terminal, the plugin is not run
 )
 
-// ExecConfig describes an exec credential plugin, a program that prints credentials
-// (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
+// ExecConfig describes an exec credential plugin, a program that prints credentials, as a kubeconfig
+// does (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
+// fmt and encoding/json show neither arguments nor the environment.
 type ExecConfig struct {
-	APIVersion      string // ExecV1 or ExecV1beta1. Required.
-	Command         string // a path, or a name to be looked up in PATH. Required.
-	Args            []string
-	Env             []EnvVar        // added to the environment of this process
-	InstallHint     string          // shown if the command is not found
-	InteractiveMode InteractiveMode // empty means InteractiveIfAvailable for ExecV1beta1; ExecV1 requires it
-	Cluster         *ExecCluster    // if not nil, it is passed to the plugin
-	Stderr          io.Writer       // receives the plugin's messages; nil: os.Stderr
+	APIVersion  string   `yaml:"apiVersion"` // ExecV1 or ExecV1beta1. Required.
+	Command     string   `yaml:"command"`    // a path, or a name to be looked up in PATH. Required.
+	Args        []string `yaml:"args" json:"-"`
+	Env         []EnvVar `yaml:"env" json:"-"`          // added to the environment of this process
+	InstallHint string   `yaml:"installHint,omitempty"` // shown if the command is not found
+	// InteractiveMode is required for ExecV1; empty means InteractiveIfAvailable for ExecV1beta1.
+	InteractiveMode    InteractiveMode `yaml:"interactiveMode,omitempty"`
+	ProvideClusterInfo bool            `yaml:"provideClusterInfo"` // the plugin is told Cluster
+
+	Cluster *ExecCluster `yaml:"-" json:"-"`
+	Stderr  io.Writer    `yaml:"-" json:"-"` // receives the plugin's messages; nil: os.Stderr
 }
+
+// Format shows the command, whatever the verb: without it, a verb that does not fit makes fmt print
+// the fields raw.
+func (cfg *ExecConfig) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "[exec plugin %s]", cfg.Command) }
 
 // EnvVar is an environment variable. Its value may be secret.
 type EnvVar struct {
-	Name  string
-	Value string
+	Name  string `yaml:"name"`
+	Value string `yaml:"value"`
 }
 
-const (
-	// freshCertificate is the age below which a plugin's certificate survives a 401. A request does
-	// not contain the certificate, so the refused request may have used its predecessor.
-	freshCertificate = 10 * time.Second
-	// freshCredential is how long a credential is used even if it has expired by this machine's
-	// clock, which may be hours fast: the plugin must not run for each request.
-	freshCredential = 10 * time.Second
-	// renewalPause is the shortest time between two runs after a 401: a plugin whose new output is
-	// refused as well must not run for each request.
-	renewalPause = 10 * time.Second
-)
+// renewalPause is the shortest time between two runs of a plugin after a 401, and the least time for
+// which a credential is used: the plugin must not run for each request if its output is refused, or
+// has expired by this machine's clock. A certificate of that age survives a 401: the refused request
+// may have used its predecessor.
+const renewalPause = 10 * time.Second
 
 // Exec is an exec credential plugin. Create it with [NewExec].
 //
 // The plugin's output is used until its expirationTimestamp by the clock of this machine, at least
 // for ten seconds, or until the server answers 401, which also helps if the clock is slow. After a
-// 401 it runs once in ten seconds at most. There is one run at a time; requests that need the
-// result wait for it, each until its own context ends. Clients that share an Exec share the result.
+// 401 it runs once in ten seconds at most. One request at a time runs it; the others wait for the
+// result, each until its own context ends. Clients that share an Exec share the result.
 type Exec struct {
 	described
-	cfg    ExecConfig // immutable
-	flight *flight.Flight[*execCredential]
+	cfg ExecConfig // immutable
 
 	mu      sync.Mutex
-	last    *execCredential // nil: the plugin has not run; immutable
+	running chan struct{}   // closed when the run has ended; nil: there is none
+	runs    int             // begun
+	failed  error           // of the last run, unless its request was cancelled
+	last    *execCredential // nil: no run has succeeded; immutable
 	refused bool            // the server has answered 401 to last
 	renewed time.Time       // the end of the last run because of that
 }
@@ -100,9 +103,7 @@ func NewExec(cfg ExecConfig) (*Exec, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	e := &Exec{described: described("exec plugin " + cfg.Command), cfg: cfg}
-	e.flight = flight.New(e.renew)
-	return e, nil
+	return &Exec{described: described("exec plugin " + cfg.Command), cfg: cfg}, nil
 }
 
 // Apply sets the Authorization header if the plugin printed a token. It does not run the plugin if
@@ -142,40 +143,61 @@ func (c *execCredential) wasSentWith(req *http.Request) bool {
 	if c.token != "" {
 		return req.Header.Get(authorization) == bearer(c.token)
 	}
-	return time.Since(c.obtained) >= freshCertificate
+	return time.Since(c.obtained) >= renewalPause
 }
 
+// current returns a usable credential. It runs the plugin unless another request does; then it
+// waits for that run. The error of a run counts for all requests that were made before it began.
 func (e *Exec) current(ctx context.Context) (*execCredential, error) {
-	if credential := e.usable(); credential != nil {
-		return credential, nil
-	}
-	credential, _, err := e.flight.Do(ctx)
-	return credential, err
-}
-
-// usable returns the plugin's last output, or nil if that has expired or was refused.
-func (e *Exec) usable() *execCredential {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	expired := e.last != nil && !e.last.expires.IsZero() && time.Now().After(e.last.expires) &&
-		time.Since(e.last.obtained) >= freshCredential
-	if e.refused || expired {
-		return nil
+	for called := e.runs; ; {
+		switch {
+		case e.usableLocked():
+			return e.last, nil
+		case e.runs > called && e.failed != nil:
+			return nil, e.failed
+		case e.running == nil:
+			return e.runLocked(ctx)
+		}
+		running := e.running
+		e.mu.Unlock()
+		select {
+		case <-running:
+		case <-ctx.Done():
+		}
+		e.mu.Lock()
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
-	return e.last
 }
 
-// renew runs the plugin, unless another run has just ended with a usable result.
-func (e *Exec) renew(ctx context.Context) (*execCredential, error) {
-	if credential := e.usable(); credential != nil {
-		return credential, nil
+// usableLocked reports whether the plugin's last output has neither expired nor been refused.
+func (e *Exec) usableLocked() bool {
+	if e.last == nil || e.refused {
+		return false
 	}
+	expired := !e.last.expires.IsZero() && time.Now().After(e.last.expires)
+	return !expired || time.Since(e.last.obtained) < renewalPause
+}
+
+// runLocked runs the plugin, without the lock.
+func (e *Exec) runLocked(ctx context.Context) (*execCredential, error) {
+	running := make(chan struct{})
+	defer close(running)
+	e.running, e.failed = running, nil
+	e.runs++
+	e.mu.Unlock()
 	credential, err := e.cfg.run(ctx)
+	e.mu.Lock()
+	e.running = nil
 	if err != nil {
+		if ctx.Err() == nil {
+			e.failed = err
+		}
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	if e.last != nil && bytes.Equal(credential.cert, e.last.cert) && bytes.Equal(credential.key, e.last.key) {
 		credential.certificate = e.last.certificate
 	}
@@ -201,22 +223,9 @@ type ExecCluster struct {
 	InsecureSkipTLSVerify    bool   `json:"insecure-skip-tls-verify,omitempty"`
 	CertificateAuthorityData []byte `json:"certificate-authority-data,omitempty"`
 	ProxyURL                 string `json:"proxy-url,omitempty"`
-	DisableCompression       bool   `json:"disable-compression,omitempty"`
 
 	// Config is the extension "client.authentication.k8s.io/exec" of the cluster in the kubeconfig.
 	Config json.RawMessage `json:"config,omitempty"`
-}
-
-// execRequest is the content of the environment variable KUBERNETES_EXEC_INFO.
-type execRequest struct {
-	Kind       string          `json:"kind"`
-	APIVersion string          `json:"apiVersion"`
-	Spec       execRequestSpec `json:"spec"`
-}
-
-type execRequestSpec struct {
-	Cluster     *ExecCluster `json:"cluster,omitempty"`
-	Interactive bool         `json:"interactive"`
 }
 
 // execAnswer is the output of the plugin.
@@ -233,12 +242,13 @@ type execAnswerStatus struct {
 	ClientKeyData         string `json:"clientKeyData"`
 }
 
+// encodeExecRequest returns the content of the environment variable KUBERNETES_EXEC_INFO.
 func encodeExecRequest(version string, cluster *ExecCluster, interactive bool) (string, error) {
-	data, err := json.Marshal(execRequest{
-		Kind:       execKind,
-		APIVersion: version,
-		Spec:       execRequestSpec{Cluster: cluster, Interactive: interactive},
-	})
+	spec := map[string]any{"interactive": interactive}
+	if cluster != nil {
+		spec["cluster"] = cluster
+	}
+	data, err := json.Marshal(map[string]any{"kind": execKind, "apiVersion": version, "spec": spec})
 	return string(data), err
 }
 
@@ -247,12 +257,8 @@ func encodeExecRequest(version string, cluster *ExecCluster, interactive bool) (
 func decodeExecAnswer(version string, output []byte) (credential *execCredential, problem string) {
 	var answer execAnswer
 	switch err := api.Unmarshal(output, &answer); {
-	case len(bytes.TrimSpace(output)) == 0:
-		return nil, "printed nothing on standard output"
-	case err != nil:
+	case err != nil || answer.Kind != execKind:
 		return nil, "did not print an " + execKind + " in JSON"
-	case answer.Kind != execKind:
-		return nil, "printed JSON that is not of kind " + execKind
 	case answer.APIVersion != version:
 		return nil, "printed an " + execKind + " of another version than " + version +
 			": correct apiVersion in its configuration"
@@ -292,39 +298,25 @@ func (s *execAnswerStatus) credential() (*execCredential, string) {
 }
 
 const (
-	execInfoVariable = "KUBERNETES_EXEC_INFO"
-
-	// maxExecOutput exceeds any token and certificate chain.
-	maxExecOutput = 1 << 20
-
-	// execWaitDelay is how long the pipes of a plugin may stay open after its end: a child may have
-	// inherited them.
-	execWaitDelay = 5 * time.Second
+	maxExecOutput = 1 << 20         // exceeds any token and certificate chain
+	execWaitDelay = 5 * time.Second // for the pipes of a plugin after its end: a child may have inherited them
 )
 
 func (cfg *ExecConfig) check() error {
+	modes := []InteractiveMode{InteractiveNever, InteractiveIfAvailable, InteractiveAlways}
 	switch {
 	case cfg.Command == "":
 		return cfg.fail("has no command: set exec.command", nil)
-	case cfg.APIVersion == "":
-		return cfg.fail("has no apiVersion: set exec.apiVersion to "+ExecV1, nil)
 	case cfg.APIVersion != ExecV1 && cfg.APIVersion != ExecV1beta1:
 		return cfg.fail(fmt.Sprintf("has the apiVersion %q, which is not supported: use a version of the plugin "+
-			"that speaks %s or %s",
-			cfg.APIVersion, ExecV1, ExecV1beta1), nil)
+			"that speaks %s or %s", cfg.APIVersion, ExecV1, ExecV1beta1), nil)
+	case slices.ContainsFunc(cfg.Env, func(env EnvVar) bool { return env.Name == "" }):
+		return cfg.fail("has an environment variable without name: correct exec.env", nil)
+	case !slices.Contains(modes, cfg.InteractiveMode):
+		return cfg.fail(fmt.Sprintf("has the interactiveMode %q: set exec.interactiveMode to one of %v",
+			cfg.InteractiveMode, modes), nil)
 	}
-	for _, env := range cfg.Env {
-		if env.Name == "" {
-			return cfg.fail("has an environment variable without name: correct exec.env", nil)
-		}
-	}
-	switch cfg.InteractiveMode {
-	case InteractiveNever, InteractiveIfAvailable, InteractiveAlways:
-		return nil
-	default:
-		return cfg.fail(fmt.Sprintf("has the interactiveMode %q: set exec.interactiveMode to %s, %s or %s",
-			cfg.InteractiveMode, InteractiveNever, InteractiveIfAvailable, InteractiveAlways), nil)
-	}
+	return nil
 }
 
 func (cfg *ExecConfig) fail(problem string, cause error) *ExecError {
@@ -369,14 +361,14 @@ func (cfg *ExecConfig) environment(info string) []string {
 	for _, v := range cfg.Env {
 		env = append(env, v.Name+"="+v.Value)
 	}
-	return append(env, execInfoVariable+"="+info)
+	return append(env, "KUBERNETES_EXEC_INFO="+info)
 }
 
 func (cfg *ExecConfig) runError(ctx context.Context, err error) error {
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return cfg.fail("was stopped because no request waits for it any more", ctx.Err())
+		return cfg.fail("was stopped with the request that needed it", ctx.Err())
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		missing := cfg.fail("was not found: install it or correct its path", err)
 		missing.InstallHint = cfg.InstallHint

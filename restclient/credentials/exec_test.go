@@ -121,31 +121,26 @@ func linesOf(t *testing.T, path string) []string {
 	return lines[:len(lines)-1] // what is behind the last line end is not complete
 }
 
-func TestExecTokenIsKept(t *testing.T) {
+func TestExecTokenIsKeptUntilItIsRefused(t *testing.T) {
 	cfg, runs := pluginConfig(t, pluginToken("tokenRUNS"))
 	e := newExec(t, cfg)
 	assert.Empty(t, linesOf(t, runs), "the plugin runs when it is needed")
-	assert.Equal(t, "Bearer token1", header(t, e))
+	first := sent(t, e)
 	assert.Equal(t, "Bearer token1", header(t, e))
 	assert.Nil(t, clientCertificate(t, e))
-	assert.Equal(t,
-		[]string{`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false}}`}, linesOf(t, runs))
+	require.Len(t, linesOf(t, runs), 1)
+	assert.JSONEq(t, `{"kind":"ExecCredential","apiVersion":"`+ExecV1+`","spec":{"interactive":false}}`,
+		linesOf(t, runs)[0])
 
-	req := request(t)
-	req.Header.Set("Authorization", "Bearer other")
-	require.NoError(t, newPlugin(t, "fail").Apply(req), "a header that is set already makes the plugin needless")
-}
-
-func TestExecTokenRefused(t *testing.T) {
-	cfg, _ := pluginConfig(t, pluginToken("tokenRUNS"))
-	e := newExec(t, cfg)
-	first := sent(t, e)
 	e.Unauthorized(request(t))
 	assert.Equal(t, "Bearer token1", header(t, e), "that request was not made with this token")
 	e.Unauthorized(first)
 	assert.Equal(t, "Bearer token2", header(t, e))
 	e.Unauthorized(first) // the late answer to an older request
 	assert.Equal(t, "Bearer token2", header(t, e))
+
+	first.Header.Set("Authorization", "Bearer other")
+	require.NoError(t, newPlugin(t, "fail").Apply(first), "a header that is set already makes the plugin needless")
 }
 
 // A plugin that cannot do better than the refused token, or whose new ones are refused too, runs
@@ -201,13 +196,13 @@ func TestExecReceivesTheCluster(t *testing.T) {
 	cfg, runs := pluginConfig(t, pluginToken("x"))
 	cfg.Cluster = &ExecCluster{
 		Server: "https://h", TLSServerName: "n", InsecureSkipTLSVerify: true, CertificateAuthorityData: []byte("ca"),
-		ProxyURL: "http://p", DisableCompression: true, Config: json.RawMessage(`{"a":[1]}`),
+		ProxyURL: "http://p", Config: json.RawMessage(`{"a":[1]}`),
 	}
 	header(t, newExec(t, cfg))
 	assert.JSONEq(t,
 		`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false,"cluster":{
 		"server":"https://h","tls-server-name":"n","insecure-skip-tls-verify":true,"certificate-authority-data":"Y2E=",
-		"proxy-url":"http://p","disable-compression":true,"config":{"a":[1]}}}}`, linesOf(t, runs)[0])
+		"proxy-url":"http://p","config":{"a":[1]}}}}`, linesOf(t, runs)[0])
 
 	cfg.Cluster.Config = json.RawMessage(secret)
 	assertExecError(t, newExec(t, cfg), "has a cluster extension that is not valid JSON")
@@ -231,13 +226,13 @@ func TestExecCertificate(t *testing.T) {
 		e.Unauthorized(request(t))
 		assert.Same(t, cert, clientCertificate(t, e))
 		assert.Len(t, linesOf(t, runs), 1, "the refused request may have been made with an older one")
-		time.Sleep(freshCertificate)
+		time.Sleep(renewalPause)
 		e.Unauthorized(request(t))
 		assert.Same(t, cert, clientCertificate(t, e), "the plugin printed the same one")
 		assert.Len(t, linesOf(t, runs), 2)
 
 		rewrite(t, cfg, certificateScript(t, restclienttest.NewPair(t, "next")))
-		time.Sleep(freshCertificate)
+		time.Sleep(renewalPause)
 		e.Unauthorized(request(t))
 		assert.Equal(t, "next", clientCertificate(t, e).Leaf.Subject.CommonName)
 	})
@@ -263,9 +258,9 @@ func TestExecOutputThatIsNoCredential(t *testing.T) {
 	}
 	quote := func(b []byte) string { data, _ := json.Marshal(string(b)); return string(data) }
 	for problem, output := range map[string]string{
-		"printed nothing on standard output":              " \n",
-		"did not print an ExecCredential in JSON":         secret,
-		"printed JSON that is not of kind ExecCredential": `{"kind":"s3cret"}`,
+		"did not print an ExecCredential in JSON":   secret,
+		"did not print an ExecCredential in JSON ":  " \n",
+		"did not print an ExecCredential in JSON  ": `{"kind":"s3cret"}`,
 		"printed an ExecCredential of another version than " + ExecV1: `{"kind":"ExecCredential","apiVersion":"` +
 			ExecV1beta1 + `"}`,
 		"printed an ExecCredential without status":         status(`null`),
@@ -277,7 +272,7 @@ func TestExecOutputThatIsNoCredential(t *testing.T) {
 		"printed a token that cannot stand in an HTTP header": status(`{"token":"s3cret s3cret"}`),
 		"printed an expirationTimestamp that is not an " +
 			"RFC 3339 time": status(`{"token":"x","expirationTimestamp":"s3cret"}`),
-		"did not print an ExecCredential in JSON ": status(`{"token":{"s3cret":1}}`),
+		"did not print an ExecCredential in JSON   ": status(`{"token":{"s3cret":1}}`),
 	} {
 		t.Run(problem, func(t *testing.T) {
 			assertExecError(t, newPlugin(t, "print "+output), strings.TrimSpace(problem))
@@ -294,33 +289,65 @@ func TestExecFails(t *testing.T) {
 	assert.Equal(t, strings.Repeat("please log in", 2), stderr.String(), "the user sees the plugin's output")
 
 	cfg.Command, cfg.InstallHint = "orrery-test-no-such-plugin", "Get it:\n\thttps://example.com \x1b[31mnow\x1b[0m"
-	missing := assertExecError(t, newExec(t, cfg), "")
+	missing := assertExecError(t, newExec(t, cfg), `exec plugin "orrery-test-no-such-plugin" was not found: install `+
+		`it or correct its path: "Get it:\n\thttps://example.com \x1b[31mnow\x1b[0m"`)
 	assert.ErrorIs(t, missing, exec.ErrNotFound)
-	assert.Equal(t,
-		`exec plugin "orrery-test-no-such-plugin" was not found: install it or correct its path: "Get it:\n\thttps://example.com \x1b[31mnow\x1b[0m"`, missing.Error())
 	cfg.Command = "/none/at/all"
-	assertExecError(t, newExec(t, cfg), "")
+	assertExecError(t, newExec(t, cfg), "was not found")
 	cfg.Command = tempFile(t, "not executable")
 	assertExecError(t, newExec(t, cfg), "could not be run: permission denied")
 }
 
-func TestExecIsStoppedWithItsLastRequest(t *testing.T) {
+// The requests that wait when a run is cancelled with its request start another, one for all.
+func TestExecIsStoppedWithItsRequest(t *testing.T) {
 	cfg, runs := pluginConfig(t, "hang")
 	e := newExec(t, cfg)
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error)
-	go func() { result <- e.Apply(request(t).WithContext(ctx)) }()
+	apply := func(ctx context.Context) { result <- e.Apply(request(t).WithContext(ctx)) }
+	go apply(ctx)
 	require.Eventually(t, func() bool { return len(linesOf(t, runs)) == 1 }, 10*time.Minute, time.Millisecond)
-	cancel()
-	assert.ErrorIs(t, <-result, context.Canceled)
+	hasty, leave := context.WithCancel(t.Context())
+	leave()
+	go apply(hasty)
+	assert.ErrorIs(t, <-result, context.Canceled, "a request waits no longer than its context")
 
-	// The next request waits until the process has exited, and starts another.
 	rewrite(t, cfg, pluginToken("tokenRUNS"))
+	for range 3 {
+		go apply(t.Context())
+	}
+	cancel()
+	cancelled := 0
+	for range 4 {
+		if err := <-result; err != nil {
+			assert.ErrorIs(t, err, context.Canceled)
+			assert.ErrorAs(t, err, new(*ExecError))
+			cancelled++
+		}
+	}
+	assert.Equal(t, 1, cancelled, "the end of one request does not fail the others")
 	assert.Equal(t, "Bearer token2", header(t, e))
+}
 
-	cancelled := e.cfg.runError(ctx, errors.New("signal: killed"))
-	assert.ErrorIs(t, cancelled, context.Canceled)
-	assert.ErrorAs(t, cancelled, new(*ExecError))
+// A plugin that fails, and may have asked the user for something, does not run once for each
+// request that waits for it.
+func TestExecFailsForAllThatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, runs := pluginConfig(t, "fail")
+		e := newExec(t, cfg)
+		e.running, e.runs = make(chan struct{}), 1
+		var requests sync.WaitGroup
+		for range 20 {
+			requests.Go(func() { assert.ErrorAs(t, e.Apply(request(t)), new(*ExecError)) })
+		}
+		synctest.Wait() // they wait for the run that has begun before them
+		e.mu.Lock()
+		close(e.running)
+		e.running, e.failed = nil, e.cfg.fail("failed", nil)
+		e.mu.Unlock()
+		requests.Wait()
+		assert.Len(t, linesOf(t, runs), 1, "want one run for all of them")
+	})
 }
 
 // The plugin gets standard input if that is a terminal, and is told so.
@@ -354,11 +381,11 @@ func TestExecConfigIsChecked(t *testing.T) {
 		spoil   func(*ExecConfig)
 	}{
 		{"has no command: set exec.command", func(c *ExecConfig) { c.Command = "" }},
-		{"has no apiVersion: set exec.apiVersion to " + ExecV1, func(c *ExecConfig) { c.APIVersion = "" }},
+		{`has the apiVersion ""`, func(c *ExecConfig) { c.APIVersion = "" }},
 		{`has the apiVersion "v1", which is not supported: use a version of the plugin that speaks ` + ExecV1 + " or " +
 			ExecV1beta1, func(c *ExecConfig) { c.APIVersion = "v1" }},
 		{"has an environment variable without name", func(c *ExecConfig) { c.Env = []EnvVar{{Value: secret}} }},
-		{`has the interactiveMode "": set exec.interactiveMode to Never, IfAvailable or Always`,
+		{`has the interactiveMode "": set exec.interactiveMode to one of [Never IfAvailable Always]`,
 			func(c *ExecConfig) { c.InteractiveMode = "" }},
 		{`has the interactiveMode "Sometimes"`, func(c *ExecConfig) { c.InteractiveMode = "Sometimes" }},
 	} {

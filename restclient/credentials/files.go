@@ -16,12 +16,6 @@ import (
 // service account's token after four fifths of its lifetime, which is at least ten minutes.
 const tokenFilePeriod = 50 * time.Second
 
-// TokenFileConfig configures a [TokenFile].
-type TokenFileConfig struct {
-	Path     string // required
-	Fallback string // the token while the file cannot be read; default none
-}
-
 // FileError reports that a file with a credential, or a kubeconfig, cannot be used.
 type FileError struct {
 	Path string
@@ -52,9 +46,7 @@ type TokenFile struct {
 	described
 	noCertificate
 
-	// Immutable.
-	path     string
-	fallback string
+	path string // immutable
 
 	// The mutex is held during a read, so that concurrent callers share it. These files are small
 	// and local.
@@ -63,14 +55,9 @@ type TokenFile struct {
 	freshTil time.Time // when to read again
 }
 
-// NewTokenFile reads the file once. If it cannot be read and there is no Fallback, the error is a
-// [*FileError].
-func NewTokenFile(cfg TokenFileConfig) (*TokenFile, error) {
-	t := &TokenFile{described: described("bearer token in " + cfg.Path), path: cfg.Path,
-		fallback: strings.TrimSpace(cfg.Fallback)}
-	if err := checkToken(t.fallback); err != nil {
-		return nil, err
-	}
+// NewTokenFile reads the file once. Its error is a [*FileError].
+func NewTokenFile(path string) (*TokenFile, error) {
+	t := &TokenFile{described: described("bearer token in " + path), path: path}
 	if _, err := t.current(); err != nil {
 		return nil, err
 	}
@@ -109,11 +96,8 @@ func (t *TokenFile) current() (string, error) {
 		return token, nil
 	case t.token != "":
 		return t.token, nil
-	case t.fallback != "":
-		return t.fallback, nil
-	default:
-		return "", err
 	}
+	return "", err
 }
 
 func readToken(path string) (string, error) {

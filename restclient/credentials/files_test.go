@@ -1,7 +1,6 @@
 package credentials
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,38 +34,28 @@ func TestInlineCertificate(t *testing.T) {
 	assert.Same(t, clientCertificate(t, cert), clientCertificate(t, cert),
 		"the pointer is the same while the certificate is")
 	assert.Empty(t, sent(t, cert).Header)
-	assert.Equal(t, "client certificate", fmt.Sprint(cert))
 }
 
 func TestCertificateFilesAreReadAgain(t *testing.T) {
-	cfg := certificateFiles(t)
-	one, two := restclienttest.NewPair(t, "one"), restclienttest.NewPair(t, "two")
-	write(t, cfg.CertFile, string(one.Cert))
-	write(t, cfg.KeyFile, string(one.Key))
-	cert, err := NewCertificate(cfg)
-	require.NoError(t, err)
-	first := clientCertificate(t, cert)
-	assert.Equal(t, "one", first.Leaf.Subject.CommonName)
-	write(t, cfg.CertFile, string(one.Cert))
-	assert.Same(t, first, clientCertificate(t, cert), "rewritten with the same content")
-
-	write(t, cfg.CertFile, string(two.Cert))
-	assert.Same(t, first, clientCertificate(t, cert), "the files do not fit together yet")
-	write(t, cfg.KeyFile, string(two.Key))
-	assert.Equal(t, "two", clientCertificate(t, cert).Leaf.Subject.CommonName)
-	assert.Equal(t, "client certificate in "+cfg.CertFile, fmt.Sprint(cert))
-}
-
-func TestUnreadableCertificateStaysInUseUntilItExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := certificateFiles(t)
-		pair := restclienttest.NewPair(t, "jane")
-		write(t, cfg.CertFile, string(pair.Cert))
-		write(t, cfg.KeyFile, string(pair.Key))
+		one, two := restclienttest.NewPair(t, "one"), restclienttest.NewPair(t, "two")
+		write(t, cfg.CertFile, string(one.Cert))
+		write(t, cfg.KeyFile, string(one.Key))
 		cert, err := NewCertificate(cfg)
 		require.NoError(t, err)
+		first := clientCertificate(t, cert)
+		assert.Equal(t, "one", first.Leaf.Subject.CommonName)
+		write(t, cfg.CertFile, string(one.Cert))
+		assert.Same(t, first, clientCertificate(t, cert), "rewritten with the same content")
+
+		write(t, cfg.CertFile, string(two.Cert))
+		assert.Same(t, first, clientCertificate(t, cert), "the files do not fit together yet")
+		write(t, cfg.KeyFile, string(two.Key))
+		assert.Equal(t, "two", clientCertificate(t, cert).Leaf.Subject.CommonName)
+
 		require.NoError(t, os.Remove(cfg.KeyFile))
-		assert.NotNil(t, clientCertificate(t, cert))
+		assert.NotNil(t, clientCertificate(t, cert), "what cannot be read stays in use until it expires")
 		time.Sleep(2 * time.Hour)
 		_, err = cert.ClientCertificate()
 		assert.EqualError(t, err, "cannot use the client key file "+cfg.KeyFile+": no such file or directory")
@@ -95,7 +84,7 @@ func TestCertificateErrors(t *testing.T) {
 
 func newTokenFile(t *testing.T, path string) *TokenFile {
 	t.Helper()
-	file, err := NewTokenFile(TokenFileConfig{Path: path})
+	file, err := NewTokenFile(path)
 	require.NoError(t, err)
 	return file
 }
@@ -110,20 +99,14 @@ func TestTokenFileIsReadAgain(t *testing.T) {
 		time.Sleep(time.Second)
 		assert.Equal(t, "Bearer two", header(t, file), "ten seconds before the minute is over")
 		assert.Nil(t, clientCertificate(t, file))
-	})
-}
 
-func TestTokenFileKeepsTheOldTokenWhileTheFileIsUnreadable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		path := tempFile(t, "one")
-		file := newTokenFile(t, path)
 		require.NoError(t, os.Remove(path))
 		time.Sleep(time.Hour)
-		assert.Equal(t, "Bearer one", header(t, file))
+		assert.Equal(t, "Bearer two", header(t, file), "the old one is used while the file is unreadable")
 		write(t, path, " ")
-		assert.Equal(t, "Bearer one", header(t, file), "an empty file is being written just now")
-		write(t, path, "two")
-		assert.Equal(t, "Bearer two", header(t, file), "it is tried again at each request")
+		assert.Equal(t, "Bearer two", header(t, file), "an empty file is being written just now")
+		write(t, path, "three")
+		assert.Equal(t, "Bearer three", header(t, file), "it is tried again at each request")
 	})
 }
 
@@ -152,35 +135,17 @@ func TestTokenFileDropsARefusedToken(t *testing.T) {
 	})
 }
 
-func TestTokenFileFallback(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		path := t.TempDir() + "/none"
-		file, err := NewTokenFile(TokenFileConfig{Path: path, Fallback: " spare "})
-		require.NoError(t, err)
-		assert.Equal(t, "Bearer spare", header(t, file))
-		write(t, path, "real")
-		assert.Equal(t, "Bearer real", header(t, file))
-	})
-}
-
 func TestTokenFileErrors(t *testing.T) {
-	_, err := NewTokenFile(TokenFileConfig{Path: "/none/at/all"})
-	assert.ErrorIs(t, err, fs.ErrNotExist)
-	assert.Equal(t, "cannot use the token file /none/at/all: no such file or directory", err.Error())
-
-	path := tempFile(t, secret+" "+secret)
-	_, err = NewTokenFile(TokenFileConfig{Path: path})
-	require.Error(t, err)
-	assert.NotContains(t, err.Error(), secret)
-	_, err = NewTokenFile(TokenFileConfig{Path: path, Fallback: secret + " " + secret})
-	require.Error(t, err)
-	assert.NotContains(t, err.Error(), secret)
-	write(t, path, "")
-	_, err = NewTokenFile(TokenFileConfig{Path: path})
-	assert.EqualError(t, err, "cannot use the token file "+path+": the file is empty")
-
+	path := tempFile(t, "")
+	for content, want := range map[string]string{"": errEmptyFile.Error(), secret + " " + secret: errBadToken.Error()} {
+		write(t, path, content)
+		_, err := NewTokenFile(path)
+		assert.EqualError(t, err, "cannot use the token file "+path+": "+want)
+	}
 	write(t, path, secret)
-	file := newTokenFile(t, path)
-	assertHides(t, file)
-	assert.Equal(t, "bearer token in "+path, fmt.Sprint(file))
+	assertHides(t, newTokenFile(t, path))
+	require.NoError(t, os.Remove(path))
+	_, err := NewTokenFile(path)
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	assert.EqualError(t, err, "cannot use the token file "+path+": no such file or directory")
 }

@@ -2,7 +2,6 @@ package credentials
 
 import (
 	"crypto/tls"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,7 @@ import (
 	"orrery/restclient"
 )
 
-// Static is an Authorization header that never changes. Create it with [NewToken] or [NewBasic].
+// Static is a bearer token that never changes. Create it with [NewToken].
 type Static struct {
 	described
 	noCertificate
@@ -34,13 +33,6 @@ func NewToken(token string) (*Static, error) {
 		return nil, err
 	}
 	return &Static{described: "bearer token", header: bearer(token)}, nil
-}
-
-// NewBasic returns credentials for HTTP basic authentication (RFC 7617). Kubernetes itself has not
-// accepted them since 1.19; proxies in front of a server may.
-func NewBasic(username, password string) *Static {
-	secret := base64.StdEncoding.EncodeToString([]byte(username + ":" + password))
-	return &Static{described: "user name and password", header: "Basic " + secret}
 }
 
 // Apply sets the header.
@@ -142,7 +134,7 @@ func (j joined) ClientCertificate() (*tls.Certificate, error) {
 }
 
 // Impersonation makes the server treat the request as another user's, if the real user has the verb
-// "impersonate" for that. The zero value has no effect. It must not be changed while in use.
+// "impersonate" for that. It must not be changed while in use.
 //
 // The headers are not secret. They are sent over any transport, because without them the request
 // would have more rights than intended.
@@ -150,52 +142,22 @@ type Impersonation struct {
 	noCertificate
 	constant
 
-	UserName string
-	UID      string
+	UserName string // required
 	Groups   []string
-	Extra    map[string][]string
 }
 
-// ErrNoImpersonatedUser reports a uid, groups or extra fields without a user: the server would
-// refuse them, and without them the request would be the real user's.
-var ErrNoImpersonatedUser = errors.New("impersonation has a uid, groups or extra fields but no user name")
-
-// Apply sets the Impersonate-... headers.
+// Apply sets the headers Impersonate-User and Impersonate-Group. It fails without a user name: the
+// request would be the real user's.
 func (i *Impersonation) Apply(req *http.Request) error {
 	if i.UserName == "" {
-		if i.UID != "" || len(i.Groups) > 0 || len(i.Extra) > 0 {
-			return ErrNoImpersonatedUser
-		}
-		return nil
+		return errors.New("impersonation has no user name")
 	}
 	req.Header.Set("Impersonate-User", i.UserName)
-	if i.UID != "" {
-		req.Header.Set("Impersonate-Uid", i.UID)
-	}
 	req.Header.Del("Impersonate-Group")
 	for _, group := range i.Groups {
 		req.Header.Add("Impersonate-Group", group)
 	}
-	for key, values := range i.Extra {
-		// The server decodes percent-encoding, which leaves only what a header name may have.
-		name := "Impersonate-Extra-" + strings.ReplaceAll(url.QueryEscape(key), "+", "%20")
-		req.Header.Del(name)
-		for _, value := range values {
-			req.Header.Add(name, value)
-		}
-	}
 	return nil
-}
-
-// InsecureTransportError reports that a secret was not sent because it would not have been
-// encrypted.
-type InsecureTransportError struct {
-	Host string // host and port of the request
-}
-
-func (e *InsecureTransportError) Error() string {
-	return fmt.Sprintf("credentials are not sent to %s over plain http: use https, or \"kubectl proxy\" on "+
-		"this machine", e.Host)
 }
 
 // Allowed reports whether tokens and passwords may be sent to u: over https (and wss) to any host,
@@ -203,7 +165,7 @@ func (e *InsecureTransportError) Error() string {
 //
 // client-go sends them only over https, and otherwise silently sends anonymous requests. Loopback
 // is allowed here because nothing leaves the machine, and a demo's API server needs no
-// certificates. Otherwise the request fails with an [*InsecureTransportError].
+// certificates.
 func Allowed(u *url.URL) bool {
 	switch u.Scheme {
 	case "https", "wss":
@@ -227,5 +189,6 @@ func checkTransport(u *url.URL) error {
 	if Allowed(u) {
 		return nil
 	}
-	return &InsecureTransportError{Host: u.Host}
+	return fmt.Errorf("credentials are not sent to %s over plain http: use https, or \"kubectl proxy\" on this machine",
+		u.Host)
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"orrery/restclient/api"
-	"orrery/restclient/internal/flight"
 )
 
 // Cached caches the preferred namespaced resources of a server, under a rule that is safe for
@@ -26,17 +25,17 @@ import (
 // differ by more, and they jump: an answer is dropped when it is ten seconds old by our own clock.
 // The cache is for bursts (a hundred namespaces deleted at once), for which seconds are enough.
 //
-// An answer to the caller's own request is always valid. If the server sends no Date, a caller with
-// a moment gets only such an answer, possibly shared with concurrent callers. An incomplete answer
-// is returned with its error to the callers that waited for it, and is never cached. Neither are
-// answers to requests sent before [Cached.Invalidate].
+// An answer that was requested after a call is valid for that call, also an incomplete one or an
+// error. An incomplete answer is not reused for later calls, nor is one that was requested before
+// [Cached.Invalidate].
 type Cached struct {
 	client *Client // immutable
-	flight *flight.Flight[*snapshot]
 
-	mu    sync.Mutex
-	kept  *snapshot // may be nil; immutable
-	epoch int       // number of Invalidate calls
+	mu      sync.Mutex
+	asking  chan struct{} // closed when the caller that asks the server has an answer; nil: none asks
+	last    *snapshot     // may be nil; immutable
+	started int           // number of snapshots begun
+	oldest  int           // the number of the oldest snapshot that may be reused
 }
 
 const (
@@ -46,43 +45,46 @@ const (
 
 // snapshot is an answer of the server.
 type snapshot struct {
+	number  int // in the order of the requests, from 1
 	lists   []*api.APIResourceList
 	asked   time.Time // by our clock
 	asOf    time.Time // by the server's clock; zero: not known
-	failure error     // groups are missing
-	epoch   int       // at the time of the request
+	failure error     // groups are missing, or everything is
 }
 
 // NewCached returns a new, empty cache for the client.
-func NewCached(client *Client) *Cached {
-	c := &Cached{client: client}
-	c.flight = flight.New(c.fetch)
-	return c
-}
+func NewCached(client *Client) *Cached { return &Cached{client: client} }
 
 // PreferredNamespacedResources returns the result of [Client.ServerPreferredNamespacedResources],
 // in a snapshot taken at notOlderThan (by the server's clock) or later. Zero accepts any cached
-// snapshot. The result is shared and must not be changed. Concurrent callers share requests; each
-// waits until its context ends.
+// snapshot. The result is shared and must not be changed. One caller at a time asks the server; the
+// others wait for it, each until its context ends.
 func (c *Cached) PreferredNamespacedResources(ctx context.Context,
 	notOlderThan time.Time) ([]*api.APIResourceList, error) {
 	c.mu.Lock()
-	epoch := c.epoch
-	kept := c.kept
-	if kept.isFresh(notOlderThan) {
+	called := c.started
+	for {
+		if known := c.usableLocked(called, notOlderThan); known != nil {
+			c.mu.Unlock()
+			return known.lists, known.failure
+		}
+		if c.asking == nil {
+			break
+		}
+		asking := c.asking
 		c.mu.Unlock()
-		return kept.lists, nil
+		select {
+		case <-asking:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		c.mu.Lock()
 	}
+	c.asking = make(chan struct{})
+	c.started++
+	taken := &snapshot{number: c.started, asked: time.Now()}
 	c.mu.Unlock()
-
-	taken, joined, err := c.flight.Do(ctx)
-	if err == nil && joined && (taken.epoch < epoch || taken.failure != nil || !taken.isFresh(notOlderThan)) {
-		// That run had started before the call. The next one has not.
-		taken, _, err = c.flight.Do(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
+	c.fetch(ctx, taken)
 	return taken.lists, taken.failure
 }
 
@@ -91,14 +93,25 @@ func (c *Cached) PreferredNamespacedResources(ctx context.Context,
 func (c *Cached) Invalidate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.epoch++
-	c.kept = nil
+	c.oldest = c.started + 1
+}
+
+// usableLocked returns the last snapshot if it was begun after that many others, or can be reused.
+func (c *Cached) usableLocked(after int, notOlderThan time.Time) *snapshot {
+	s := c.last
+	switch {
+	case s == nil:
+		return nil
+	case s.number > after, s.number >= c.oldest && s.isFresh(notOlderThan):
+		return s
+	}
+	return nil
 }
 
 // isFresh is the rule.
 func (s *snapshot) isFresh(notOlderThan time.Time) bool {
 	switch {
-	case s == nil || time.Since(s.asked) >= maxAge:
+	case s.failure != nil || time.Since(s.asked) >= maxAge:
 		return false
 	case notOlderThan.IsZero():
 		return true
@@ -109,31 +122,18 @@ func (s *snapshot) isFresh(notOlderThan time.Time) bool {
 	}
 }
 
-// fetch is the run that callers share.
-func (c *Cached) fetch(ctx context.Context) (*snapshot, error) {
-	c.mu.Lock()
-	epoch := c.epoch
-	c.mu.Unlock()
-
-	asked := time.Now()
-	found, err := c.client.discover(ctx)
-	if err != nil {
-		return nil, err
+// fetch asks the server. If the caller's context has ended, the error is for that caller only.
+func (c *Cached) fetch(ctx context.Context, taken *snapshot) {
+	if found, err := c.client.discover(ctx); err != nil {
+		taken.failure = err
+	} else {
+		taken.lists, taken.asOf, taken.failure = found.preferred(namespaced), found.asOf, found.failure()
 	}
-	taken := &snapshot{lists: found.preferred(namespaced), asked: asked, asOf: found.asOf, failure: found.failure(),
-		epoch: epoch}
-	c.keep(taken)
-	return taken, nil
-}
-
-func (c *Cached) keep(taken *snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case taken.epoch < c.epoch:
-	case taken.failure != nil:
-		c.kept = nil // the cached answer is no longer complete
-	default:
-		c.kept = taken
+	if ctx.Err() == nil {
+		c.last = taken
 	}
+	close(c.asking)
+	c.asking = nil
 }

@@ -2,123 +2,99 @@ package discovery
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"orrery/restclient/restclienttest"
 )
 
-// TestFreshness runs the files in testdata. Commands:
-//
-//	server [ahead=D] [date=off|on] [slow=D] [broken=GV|none]
-//	              the server's clock is D ahead; it answers after D
-//	advance D     time passes
-//	delete        a namespace is marked, by the server's clock, in whole seconds
-//	ask [any]     what is not older than that deletion, or of any age
-//	invalidate
-//
-// The output of ask is whether the answer came from the server or the cache, what is cached, and
-// the counts of both.
+// A discovery answer may serve again only if it is certainly younger than the deletion of the
+// namespace, by the server's clock.
 func TestFreshness(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	deleted := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name         string
+		age          time.Duration // by our clock
+		after        time.Duration // after the deletion, by the server's clock
+		notOlderThan time.Time
+		spoil        func(*snapshot)
+		fresh        bool
+	}{
+		{"older than the deletion", 0, -500 * time.Millisecond, deleted, nil, false},
+		{"only just younger: the timestamp is cut to seconds", 0, 1999 * time.Millisecond, deleted, nil, false},
+		{"younger", 0, 2 * time.Second, deleted, nil, true},
+		{"nearly ten seconds old", 10*time.Second - 1, 3 * time.Hour, deleted, nil, true},
+		{"ten seconds old", 10 * time.Second, 3 * time.Hour, deleted, nil, false},
+		{"of any age", 9 * time.Second, -time.Hour, time.Time{}, nil, true},
+		{"too old for anything", 10 * time.Second, -time.Hour, time.Time{}, nil, false},
+		{"the server does not tell the time", 0, 0, deleted, func(s *snapshot) { s.asOf = time.Time{} }, false},
+		{"no time, and any age will do", 0, 0, time.Time{}, func(s *snapshot) { s.asOf = time.Time{} }, true},
+		{"incomplete", 0, time.Hour, time.Time{}, func(s *snapshot) { s.failure = errNoGroupName }, false},
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			f := &freshness{server: newFakeServer(formV2)}
-			c, server := connect(t, f.server, Config{})
-			f.asked, f.cached = server, NewCached(c)
-			datadriven.RunTest(t, path, f.run)
+			s := &snapshot{asked: time.Now().Add(-c.age), asOf: deleted.Add(c.after)}
+			if c.spoil != nil {
+				c.spoil(s)
+			}
+			assert.Equal(t, c.fresh, s.isFresh(c.notOlderThan), c.name)
 		})
-	})
-}
-
-type freshness struct {
-	server          *fakeServer
-	asked           *restclienttest.Server
-	cached          *Cached
-	deleted         time.Time
-	fetched, reused int
-}
-
-func (f *freshness) run(t *testing.T, d *datadriven.TestData) string {
-	switch d.Cmd {
-	case "server":
-		f.server.set(func() { f.configure(t, d) })
-		return ""
-	case "advance":
-		time.Sleep(duration(t, d.CmdArgs[0].Key))
-		return ""
-	case "delete":
-		f.deleted = time.Now().Add(f.server.clockSkew).Truncate(time.Second)
-		return ""
-	case "invalidate":
-		f.cached.Invalidate()
-		return ""
-	case "ask":
-		return f.ask(t, d)
-	default:
-		d.Fatalf(t, "unknown command %q", d.Cmd)
-		return ""
 	}
 }
 
-func (f *freshness) configure(t *testing.T, d *datadriven.TestData) {
-	for _, arg := range d.CmdArgs {
-		switch value := arg.Vals[0]; arg.Key {
-		case "ahead":
-			f.server.clockSkew = duration(t, value)
-		case "slow":
-			f.server.slow = duration(t, value)
-		case "date":
-			f.server.noDate = value == "off"
-		case "broken":
-			f.server.broken = map[string]int{value: http.StatusServiceUnavailable}
-		default:
-			d.Fatalf(t, "unknown argument %q", arg.Key)
-		}
+// Clocks that differ by hours change nothing; without the server's time nothing serves again, and
+// neither does an answer without a group whose APIService points nowhere.
+func TestWhatIsKept(t *testing.T) {
+	for _, ahead := range []time.Duration{0, 3 * time.Hour, -3 * time.Hour} {
+		inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
+			d.fake.clockSkew = ahead
+			cached := NewCached(d.Client)
+			var deleted time.Time
+			remove := func() {
+				deleted = time.Now().Add(ahead).Truncate(time.Second)
+				time.Sleep(5 * time.Second)
+			}
+			asks := func(requests, lists int, why string) {
+				t.Helper()
+				before := len(d.asked.Requests())
+				found, err := cached.PreferredNamespacedResources(t.Context(), deleted)
+				assert.Len(t, found, lists, why)
+				assert.Equal(t, lists < 4, err != nil, why)
+				assert.Len(t, d.asked.Requests(), before+requests, why)
+			}
+			remove()
+			asks(2, 4, "nothing is kept yet")
+			asks(0, 4, "the answer is younger than the deletion")
+			remove()
+			asks(2, 4, "it is older than the next deletion")
+			d.fake.broken["apps/v1"] = http.StatusServiceUnavailable
+			asks(0, 4, "what was kept is good for this deletion")
+			remove()
+			asks(2, 3, "it is older than the next deletion")
+			asks(2, 3, "an incomplete answer is not kept")
+			d.fake.broken = nil
+			asks(2, 4, "it is repaired")
+			cached.Invalidate()
+			asks(2, 4, "the answer is known to be outdated")
+			asks(0, 4, "it is kept again")
+			d.fake.noDate = true
+			remove()
+			asks(2, 4, "the server does not tell the time")
+			asks(2, 4, "the server does not tell the time")
+		})
 	}
-}
-
-func (f *freshness) ask(t *testing.T, d *datadriven.TestData) string {
-	notOlderThan := f.deleted
-	if d.HasArg("any") {
-		notOlderThan = time.Time{}
-	}
-	before, from := len(f.asked.Requests()), "cache"
-	lists, err := f.cached.PreferredNamespacedResources(t.Context(), notOlderThan)
-	if len(f.asked.Requests()) > before {
-		from = "server"
-		f.fetched++
-	} else {
-		f.reused++
-	}
-	out := fmt.Sprintf("%d lists from the %s", len(lists), from)
-	if err != nil {
-		out += fmt.Sprintf("; %v", err)
-	}
-	return fmt.Sprintf("%s\nkept %d lists, fetched %d, reused %d\n", out, keptLists(f.cached), f.fetched, f.reused)
 }
 
 func keptLists(c *Cached) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.kept == nil {
-		return 0
+	if s := c.usableLocked(c.started, time.Time{}); s != nil {
+		return len(s.lists)
 	}
-	return len(c.kept.lists)
-}
-
-func duration(t *testing.T, text string) time.Duration {
-	t.Helper()
-	d, err := time.ParseDuration(text)
-	require.NoError(t, err)
-	return d
+	return 0
 }
 
 // answer is the result of one call to the cache.
@@ -221,13 +197,13 @@ func TestOldestPartCounts(t *testing.T) {
 		_, err := cached.PreferredNamespacedResources(t.Context(), start)
 		require.NoError(t, err)
 		assert.Equal(t, 6*time.Second, time.Since(start))
-		assert.Equal(t, start, cached.kept.asOf.Local(), "when /api was asked for")
+		assert.Equal(t, start, cached.last.asOf.Local(), "when /api was asked for")
 
 		d.fake.noDate = true
 		cached.Invalidate()
 		_, err = cached.PreferredNamespacedResources(t.Context(), start)
 		require.NoError(t, err)
-		assert.True(t, cached.kept.asOf.IsZero())
+		assert.True(t, cached.last.asOf.IsZero())
 	})
 }
 

@@ -155,10 +155,3 @@ func (c *Client) resources(ctx context.Context, gv api.GroupVersion) (*api.APIRe
 	list.GroupVersion = gv.String()
 	return &list, asOf, nil
 }
-
-// OpenAPIV2 returns the OpenAPI 2.0 document of the whole server, JSON. It is several megabytes.
-func (c *Client) OpenAPIV2(ctx context.Context) ([]byte, error) {
-	var document []byte
-	err := c.do(ctx, restclient.Request{Path: "/openapi/v2"}, &document)
-	return document, err
-}

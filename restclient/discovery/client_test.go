@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -163,6 +162,7 @@ func TestDocumentsAreRequestedInParallel(t *testing.T) {
 func TestFaults(t *testing.T) {
 	const none, all = 0, 5
 	const noDocument = "GET /apis: the answer cannot be understood: "
+	const redirected = ": the server http://apiserver.test answered 302"
 	const incomplete = "unable to retrieve the complete list of server APIs: "
 	says := func(path, body string) func(*fakeServer) {
 		return func(s *fakeServer) { s.bodies[path] = body }
@@ -183,8 +183,8 @@ func TestFaults(t *testing.T) {
 		{says("/api", `{"kind":"APIVersions","versions":[]}`), all - 1, ""},
 		{refuses("/api", http.StatusForbidden), none, "the server is currently unable"},
 		{refuses("/apis", http.StatusForbidden), none, "the server is currently unable"},
-		{refuses("/api", http.StatusFound), none, "GET http://apiserver.test/api: the server answered 302"},
-		{refuses("/apis", http.StatusFound), none, "GET http://apiserver.test/apis: the server answered 302"},
+		{refuses("/api", http.StatusFound), none, "GET http://apiserver.test/api" + redirected},
+		{refuses("/apis", http.StatusFound), none, "GET http://apiserver.test/apis" + redirected},
 		{says("/apis", "<html>please log in"), none, noDocument + "invalid character '<'"},
 		{says("/apis", `{"kind":"Pod"}`), none, noDocument + `its kind is "Pod"`},
 		{says("/apis", `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.example/v2"}`), none,
@@ -192,7 +192,7 @@ func TestFaults(t *testing.T) {
 		// It would replace the core group.
 		{named("", "v1"), none, noDocument + "it has a group without a name"},
 		{refuses("/apis/apps/v1", http.StatusFound), all - 1, incomplete +
-			"apps/v1: GET http://apiserver.test/apis/apps/v1: the server answered 302"},
+			"apps/v1: GET http://apiserver.test/apis/apps/v1" + redirected},
 		{says("/apis/apps/v1", `{"kind":"Pod"}`), all - 1, incomplete +
 			`apps/v1: GET /apis/apps/v1: the answer cannot be understood: its kind is "Pod"`},
 		// Names that would address something else are not asked for.
@@ -281,28 +281,11 @@ func TestTimeout(t *testing.T) {
 
 func TestServerVersion(t *testing.T) {
 	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
-		d.fake.bodies["/version"] = `{"major":"1","minor":"36","gitVersion":"v1.36.3"}`
+		d.fake.bodies["/version"] = `{"major":"1","gitVersion":"v1.36.3"}`
 		version, err := d.ServerVersion(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, &api.VersionInfo{Major: "1", Minor: "36", GitVersion: "v1.36.3"}, version)
+		assert.Equal(t, &api.VersionInfo{GitVersion: "v1.36.3"}, version)
 	})
-}
-
-func TestOpenAPI(t *testing.T) {
-	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
-		d.fake.bodies["/openapi/v2"] = `{"swagger":"2.0"}`
-		document, err := d.OpenAPIV2(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, `{"swagger":"2.0"}`, string(document))
-	})
-}
-
-// The number of attempts must not appear in the condition of a namespace: it would change each
-// time.
-func TestNumberOfAttemptsIsNotPartOfTheMessage(t *testing.T) {
-	cause := errors.New("cause")
-	assert.Equal(t, cause, withoutAttempts(&restclient.AttemptsError{Attempts: 3, Err: cause}))
-	assert.Equal(t, cause, withoutAttempts(cause))
 }
 
 // A kube-apiserver that has just started lists its built-in groups, apparently completely, before

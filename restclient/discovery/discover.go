@@ -127,7 +127,7 @@ func (c *Client) fillIn(ctx context.Context, result *found) {
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				result.failed[gv] = withoutAttempts(err)
+				result.failed[gv] = err
 				return
 			}
 			result.resources[gv] = list

@@ -30,18 +30,11 @@
 // # Goroutines
 //
 // [Client] starts some for the documents of an old server, which end before the method returns.
-// [Cached] has one while a request runs, shared by all waiting callers; it is cancelled when the
-// last of them has left.
 //
 // # Failure
 //
 // Errors are those of package restclient (a [*restclient.DecodeError] for a login page, say),
 // [*ErrGroupDiscoveryFailed] and [*NotReadyError]. Package restclient has retried the requests.
-//
-// # Testing
-//
-// The tests use a server over net.Pipe in synctest bubbles: differing clocks, callers that leave
-// and late answers take no real time.
 //
 // Next: package nsctl
 package discovery

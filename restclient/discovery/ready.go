@@ -39,8 +39,8 @@ const refusalIsMeant = 30 * time.Second
 
 // refusals records since when a server forbids the question.
 type refusals struct {
-	mu    sync.Mutex // guards since
-	since time.Time  // the first refusal after another result; zero: the last request was not refused
+	mu    sync.Mutex
+	since time.Time // the first refusal after another result; zero: the last request was not refused
 }
 
 // areMeant records an answer, and reports whether it is a refusal that counts.
@@ -105,12 +105,4 @@ func (e *StaleGroupVersionError) Error() string {
 // unexpected returns the error of an answer that is not a discovery document.
 func unexpected(path string, err error) error {
 	return &restclient.DecodeError{Verb: http.MethodGet, URL: path, Err: err}
-}
-
-// withoutAttempts removes the number of retries, which must not be in the text of a condition.
-func withoutAttempts(err error) error {
-	if attempts, ok := errors.AsType[*restclient.AttemptsError](err); ok {
-		return attempts.Err
-	}
-	return err
 }

@@ -24,17 +24,5 @@
 //     memory of others alive beyond what it shares with them.
 //   - The memory of a decoder is bounded by its limit for any sizes in the body.
 //
-// # Goroutines
-//
-// None. A decoder of events is for one goroutine, a Codec for any number.
-//
-// # Failure
-//
-// As restclient.Decoder says. After an error a decoder must not be used again.
-//
-// # Testing
-//
-// Fuzz tests compare this form with encoding/json.
-//
 // Next: package nsctl
 package fast

@@ -18,7 +18,7 @@ import (
 )
 
 const fullHead = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{
- "name":"web","generateName":"w","namespace":"shop","selfLink":"/x","uid":"u","resourceVersion":"7","generation":9007199254740993,
+ "name":"web","generateName":"w","namespace":"shop","uid":"u","resourceVersion":"7","generation":9007199254740993,
  "creationTimestamp":"2026-03-01T12:00:00Z","deletionTimestamp":"2026-03-01T13:00:00Z","deletionGracePeriodSeconds":30,
  "labels":{"a":"b","ü":"\u00fc\ud83d\ude00","esc":"x\"\\\/\b\f\n\r\ty","empty":"","none":null,"k\"ey":"v"},"annotations":{},
  "ownerReferences":[{"apiVersion":"v1","kind":"K","name":"o","uid":"2","controller":true}],

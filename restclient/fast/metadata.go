@@ -125,8 +125,6 @@ func (r *metadataReader) metadataField(name []byte) error {
 		return r.ownField(&meta.GenerateName)
 	case "namespace":
 		return r.internedField(&meta.Namespace)
-	case "selfLink":
-		return r.ownField(&meta.SelfLink)
 	case "uid":
 		return r.ownField(&meta.UID)
 	case "resourceVersion":

@@ -2,8 +2,8 @@ package kubeconfig
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -13,12 +13,13 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"orrery/restclient/credentials"
 )
 
 // Config is the content of one kubeconfig file, or of several that have been merged.
 type Config struct {
-	// CurrentContext is the name of the context that is used by default. May be empty.
-	CurrentContext string
+	CurrentContext string // the name of the context that is used by default; may be empty
 
 	Clusters map[string]*Cluster
 	Users    map[string]*User
@@ -31,58 +32,38 @@ type Cluster struct {
 	TLSServerName            string      `yaml:"tls-server-name,omitempty"`
 	InsecureSkipTLSVerify    bool        `yaml:"insecure-skip-tls-verify,omitempty"`
 	CertificateAuthority     string      `yaml:"certificate-authority,omitempty"` // a file
-	CertificateAuthorityData Data        `yaml:"certificate-authority-data,omitempty"`
-	ProxyURL                 Secret      `yaml:"proxy-url,omitempty"` // may contain a password
-	DisableCompression       bool        `yaml:"disable-compression,omitempty"`
+	CertificateAuthorityData Data        `yaml:"certificate-authority-data,omitempty" json:"-"`
+	ProxyURL                 Secret      `yaml:"proxy-url,omitempty" json:"-"` // may contain a password
 	Extensions               []Extension `yaml:"extensions,omitempty"`
-
-	file string // its source
 }
 
 // User holds the credentials of a user.
 type User struct {
-	Token                 Secret              `yaml:"token,omitempty"`
-	TokenFile             string              `yaml:"tokenFile,omitempty"`
-	ClientCertificate     string              `yaml:"client-certificate,omitempty"` // a file
-	ClientCertificateData Data                `yaml:"client-certificate-data,omitempty"`
-	ClientKey             string              `yaml:"client-key,omitempty"` // a file
-	ClientKeyData         Data                `yaml:"client-key-data,omitempty"`
-	Username              string              `yaml:"username,omitempty"`
-	Password              Secret              `yaml:"password,omitempty"`
-	Impersonate           string              `yaml:"as,omitempty"`
-	ImpersonateUID        string              `yaml:"as-uid,omitempty"`
-	ImpersonateGroups     []string            `yaml:"as-groups,omitempty"`
-	ImpersonateUserExtra  map[string][]string `yaml:"as-user-extra,omitempty"`
-	Exec                  *Exec               `yaml:"exec,omitempty"`
-	AuthProvider          *AuthProvider       `yaml:"auth-provider,omitempty"`
+	Token                 Secret                  `yaml:"token,omitempty" json:"-"`
+	TokenFile             string                  `yaml:"tokenFile,omitempty"`
+	ClientCertificate     string                  `yaml:"client-certificate,omitempty"` // a file
+	ClientCertificateData Data                    `yaml:"client-certificate-data,omitempty" json:"-"`
+	ClientKey             string                  `yaml:"client-key,omitempty"` // a file
+	ClientKeyData         Data                    `yaml:"client-key-data,omitempty" json:"-"`
+	Impersonate           string                  `yaml:"as,omitempty"`
+	ImpersonateGroups     []string                `yaml:"as-groups,omitempty"`
+	Exec                  *credentials.ExecConfig `yaml:"exec,omitempty"`
 
-	file string // its source
+	Username             Unsupported `yaml:"username,omitempty"`
+	Password             Unsupported `yaml:"password,omitempty"`
+	ImpersonateUID       Unsupported `yaml:"as-uid,omitempty"`
+	ImpersonateUserExtra Unsupported `yaml:"as-user-extra,omitempty"`
+	AuthProvider         Unsupported `yaml:"auth-provider,omitempty"`
 }
 
-// Exec describes an exec credential plugin.
-type Exec struct {
-	APIVersion         string    `yaml:"apiVersion"`
-	Command            string    `yaml:"command"`
-	Args               []Secret  `yaml:"args"`
-	Env                []ExecEnv `yaml:"env"`
-	InstallHint        string    `yaml:"installHint,omitempty"`
-	InteractiveMode    string    `yaml:"interactiveMode,omitempty"`
-	ProvideClusterInfo bool      `yaml:"provideClusterInfo"`
-}
+// Unsupported reports that a field of kubectl is set whose value this package cannot use. A user
+// with such a field is an error: without it, requests could have other rights than intended.
+type Unsupported bool
 
-// Format shows the command, whatever the verb: without it, a verb that does not fit makes fmt print
-// the fields raw.
-func (e *Exec) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "[exec plugin %s]", e.Command) }
-
-// ExecEnv is an environment variable for an exec plugin.
-type ExecEnv struct {
-	Name  string `yaml:"name"`
-	Value Secret `yaml:"value"`
-}
-
-// AuthProvider names a plugin of a kind that was once compiled into kubectl. None is supported.
-type AuthProvider struct {
-	Name string `yaml:"name"`
+// UnmarshalYAML sets it for any value but an empty one.
+func (u *Unsupported) UnmarshalYAML(node *yaml.Node) error {
+	*u = node.Kind != yaml.ScalarNode || node.Value != ""
+	return nil
 }
 
 // Context joins a cluster, a user and a namespace.
@@ -90,8 +71,6 @@ type Context struct {
 	Cluster   string `yaml:"cluster"`
 	User      string `yaml:"user"`
 	Namespace string `yaml:"namespace,omitempty"`
-
-	file string // its source
 }
 
 // Extension is something that another program keeps with a cluster.
@@ -100,35 +79,22 @@ type Extension struct {
 	Extension any    `yaml:"extension"`
 }
 
-// Data holds the bytes that stand in the file in base64. fmt and encoding/json show only how many
-// there are.
+// Data holds the bytes that stand in the file in base64. fmt does not show them.
 type Data []byte
 
 // MarshalYAML writes base64.
 func (d Data) MarshalYAML() (any, error) { return base64.StdEncoding.EncodeToString(d), nil }
 
-func (d Data) String() string { return fmt.Sprintf("[%d bytes]", len(d)) }
+func (d Data) Format(f fmt.State, _ rune) { Secret(d).Format(f, 'v') }
 
-func (d Data) Format(f fmt.State, _ rune) { io.WriteString(f, d.String()) }
-
-func (d Data) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
-
-// Secret is a string that fmt and encoding/json do not show.
+// Secret is a string that fmt does not show, except that it is empty.
 type Secret string
 
-const redacted = "[redacted]"
-
-// String hides everything but emptiness.
-func (s Secret) String() string {
-	if s == "" {
-		return ""
+func (s Secret) Format(f fmt.State, _ rune) {
+	if s != "" {
+		io.WriteString(f, "[redacted]")
 	}
-	return redacted
 }
-
-func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
-
-func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
 
 // Single returns a kubeconfig with one cluster, one user and one context, which is the current one,
 // all of the same name.
@@ -145,21 +111,19 @@ func Single(name string, cluster Cluster, user User, namespace string) *Config {
 func (cfg *Config) Marshal() ([]byte, error) {
 	doc := document{APIVersion: "v1", Kind: "Config", CurrentContext: cfg.CurrentContext}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Clusters)) {
-		doc.Clusters = append(doc.Clusters, namedCluster{name, *cfg.Clusters[name]})
+		doc.Clusters = append(doc.Clusters, entry{Name: name, Cluster: cfg.Clusters[name]})
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Contexts)) {
-		doc.Contexts = append(doc.Contexts, namedContext{name, *cfg.Contexts[name]})
+		doc.Contexts = append(doc.Contexts, entry{Name: name, Context: cfg.Contexts[name]})
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Users)) {
-		doc.Users = append(doc.Users, namedUser{name, *cfg.Users[name]})
+		doc.Users = append(doc.Users, entry{Name: name, User: cfg.Users[name]})
 	}
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(doc); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	err := encoder.Encode(doc)
+	return out.Bytes(), err
 }
 
 // WriteFile writes the configuration to a file that only its owner may read, whatever was there
@@ -191,27 +155,20 @@ func (cfg *Config) WriteFile(path string) error {
 
 // document is a kubeconfig as in the file, with lists of named entries instead of maps.
 type document struct {
-	APIVersion     string         `yaml:"apiVersion"`
-	Kind           string         `yaml:"kind"`
-	CurrentContext string         `yaml:"current-context"`
-	Clusters       []namedCluster `yaml:"clusters"`
-	Contexts       []namedContext `yaml:"contexts"`
-	Users          []namedUser    `yaml:"users"`
+	APIVersion     string  `yaml:"apiVersion"`
+	Kind           string  `yaml:"kind"`
+	CurrentContext string  `yaml:"current-context"`
+	Clusters       []entry `yaml:"clusters"`
+	Contexts       []entry `yaml:"contexts"`
+	Users          []entry `yaml:"users"`
 }
 
-type namedCluster struct {
-	Name    string  `yaml:"name"`
-	Cluster Cluster `yaml:"cluster"`
-}
-
-type namedContext struct {
-	Name    string  `yaml:"name"`
-	Context Context `yaml:"context"`
-}
-
-type namedUser struct {
-	Name string `yaml:"name"`
-	User User   `yaml:"user"`
+// entry is a named cluster, user or context.
+type entry struct {
+	Name    string   `yaml:"name"`
+	Cluster *Cluster `yaml:"cluster,omitempty"`
+	Context *Context `yaml:"context,omitempty"`
+	User    *User    `yaml:"user,omitempty"`
 }
 
 // Parse reads a kubeconfig in YAML or JSON. path is its source, for error texts; it may be empty.
@@ -235,7 +192,8 @@ func Parse(text []byte, path string) (*Config, error) {
 	}
 	var doc document
 	if err := content.Decode(&doc); err != nil {
-		return nil, yamlError(path, err, "a value has the wrong type, or a field is set twice: correct it there")
+		return nil, yamlError(path, err,
+			"a value has the wrong type or is not base64, or a field is set twice: correct it there")
 	}
 	if doc.Kind != "" && doc.Kind != "Config" || doc.APIVersion != "" && doc.APIVersion != "v1" {
 		return nil, &ParseError{Path: path, Problem: "this is not a kubeconfig of kind Config and apiVersion v1"}
@@ -250,49 +208,33 @@ func newConfig() *Config {
 func (doc *document) config(path string) (*Config, error) {
 	cfg := newConfig()
 	cfg.CurrentContext = doc.CurrentContext
-	for _, c := range doc.Clusters {
-		c.Cluster.file = path
-		if err := addEntry(cfg.Clusters, "cluster", c.Name, c.Cluster, path); err != nil {
-			return nil, err
-		}
+	var err error
+	for _, e := range doc.Clusters {
+		err = cmp.Or(err, add(cfg.Clusters, "cluster", e.Name, e.Cluster, path))
 	}
-	for _, u := range doc.Users {
-		u.User.file = path
-		if err := addEntry(cfg.Users, "user", u.Name, u.User, path); err != nil {
-			return nil, err
-		}
+	for _, e := range doc.Users {
+		err = cmp.Or(err, add(cfg.Users, "user", e.Name, e.User, path))
 	}
-	for _, c := range doc.Contexts {
-		c.Context.file = path
-		if err := addEntry(cfg.Contexts, "context", c.Name, c.Context, path); err != nil {
-			return nil, err
-		}
+	for _, e := range doc.Contexts {
+		err = cmp.Or(err, add(cfg.Contexts, "context", e.Name, e.Context, path))
 	}
-	return cfg, nil
+	return cfg, err
 }
 
-func addEntry[E any](entries map[string]*E, kind, name string, entry E, path string) error {
+// add adds an entry; nil is an empty one.
+func add[E any](entries map[string]*E, kind, name string, entry *E, path string) error {
 	if entries[name] != nil {
 		return &ParseError{Path: path, Problem: fmt.Sprintf("the %s %q is defined twice: remove one", kind, name)}
 	}
-	entries[name] = &entry
+	entries[name] = cmp.Or(entry, new(E))
 	return nil
 }
 
-// dataError is the error of Data.UnmarshalYAML.
-type dataError struct{ line int }
-
-func (e *dataError) Error() string { return "not base64" }
-
 // UnmarshalYAML reads base64, with or without line breaks.
 func (d *Data) UnmarshalYAML(node *yaml.Node) error {
-	if node.ShortTag() == "!!null" {
-		return nil
-	}
-	text := strings.Join(strings.Fields(node.Value), "")
-	decoded, err := base64.StdEncoding.DecodeString(text)
+	decoded, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(node.Value), ""))
 	if err != nil || node.Kind != yaml.ScalarNode {
-		return &dataError{node.Line}
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: not base64", node.Line)}}
 	}
 	*d = decoded
 	return nil

@@ -27,27 +27,16 @@
 // password, key, argument or environment value of a plugin, or any other quotation of a file.
 // Fields that kubectl does not know are ignored.
 //
-// Where this package is stricter than kubectl: as-groups, as-uid and as-user-extra without as are
-// an error (kubectl ignores them and uses all the rights of the user), and so are auth providers.
-// Where it is more generous: credentials are also used over plain http to a loopback address (see
-// credentials.Allowed).
+// Where this package is stricter than kubectl: as-groups without as are an error (kubectl ignores
+// them and uses all the rights of the user), and so are as-uid, as-user-extra, username, password
+// and auth providers, which it does not support. Where it is more generous: credentials are also
+// used over plain http to a loopback address (see credentials.Allowed).
 //
-// A token beside a tokenFile is used while the file cannot be read. A token, password or client
-// certificate switches the exec plugin off.
-//
-// # Goroutines
-//
-// None. Everything here is a function of files and environment. A [Config] is plain data and has no
-// lock.
+// A tokenFile wins over a token. A token or a client certificate switches the exec plugin off.
 //
 // # Failure
 //
 // The text of an error is one sentence with file, entry and advice, ready to be printed.
-//
-// # Testing
-//
-// The files in testdata are scenarios: files, environment, and the results. A fuzz test feeds the
-// parser with damaged files and looks for secrets in the errors.
 //
 // Next: package restclient/discovery
 package kubeconfig

@@ -1,7 +1,7 @@
 package kubeconfig
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -52,27 +52,17 @@ func (e *Error) Error() string { return e.Text }
 func (e *Error) Unwrap() error { return e.Err }
 
 // entryError returns the error of a cluster, user or context; problem is a clause with advice.
-func entryError(entry, name, file, problem string, err error) error {
-	return &Error{Text: fmt.Sprintf("the %s %q in %s %s", entry, name, file, problem), Err: err}
+func entryError(entry, name string, files []string, problem string, err error) error {
+	return &Error{Text: fmt.Sprintf("the %s %q in %s %s", entry, name, strings.Join(files, ", "), problem), Err: err}
 }
-
-// maxKnown keeps the sentence readable for people with hundreds of clusters.
-const maxKnown = 10
 
 // contextError returns the error of a context that does not exist, or, without a name, of no
 // current-context. known are the names of the defined contexts, sorted.
 func contextError(name string, known, files []string) error {
-	place := strings.Join(files, ", ")
-	if place == "" {
-		place = "any kubeconfig file"
-	}
+	place := cmp.Or(strings.Join(files, ", "), "any kubeconfig file")
 	advice := "define one there"
 	if len(known) > 0 {
-		names := `"` + strings.Join(known[:min(len(known), maxKnown)], `", "`) + `"`
-		if more := len(known) - maxKnown; more > 0 {
-			names += fmt.Sprintf(", and %d more", more)
-		}
-		advice = "choose one of " + names + " with --context"
+		advice = `choose one of "` + strings.Join(known, `", "`) + `" with --context`
 	}
 	problem := "no context is selected in"
 	if name != "" {
@@ -96,9 +86,6 @@ func yamlError(path string, err error, problem string) error {
 	parseError := &ParseError{Path: path, Problem: problem}
 	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
 		parseError.Line, _ = strconv.Atoi(found[1])
-	}
-	if data, ok := errors.AsType[*dataError](err); ok {
-		parseError.Line, parseError.Problem = data.line, "a value is not valid base64: paste it again"
 	}
 	return parseError
 }

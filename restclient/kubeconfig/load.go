@@ -1,6 +1,7 @@
 package kubeconfig
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,8 +33,7 @@ type Options struct {
 
 // Info describes the source of a configuration.
 type Info struct {
-	Files     []string // the files read, in order; empty inside a pod
-	InCluster bool     // the service account of the pod is used
+	Files     []string // the files read, in order
 	Context   string
 	Cluster   string
 	User      string // may be empty: anonymous
@@ -47,8 +47,8 @@ func (i *Info) warn(format string, args ...any) {
 	i.Warnings = append(i.Warnings, fmt.Sprintf(format, args...))
 }
 
-// Load finds the configuration and returns it for restclient.New. It sets Host, TLS, Credentials,
-// Proxy and DisableCompression.
+// Load finds the configuration and returns it for restclient.New. It sets Host, TLS, Credentials and
+// Proxy.
 //
 // Info is never nil; beside an error it holds what was found before it. The error is a
 // [*credentials.FileError], [*ParseError], [*NoConfigError] or [*Error], and its text is a sentence
@@ -118,14 +118,10 @@ func (cfg *Config) load(opts Options, info *Info) (restclient.Config, error) {
 
 // resolve finds the context with its cluster and user.
 func (cfg *Config) resolve(opts Options, info *Info) (*loader, error) {
-	info.Context = opts.Context
-	if info.Context == "" {
-		info.Context = cfg.CurrentContext
-	}
+	info.Context = cmp.Or(opts.Context, cfg.CurrentContext)
 	context := cfg.Contexts[info.Context]
 	if context == nil {
-		known := slices.Sorted(maps.Keys(cfg.Contexts))
-		return nil, contextError(info.Context, known, info.Files)
+		return nil, contextError(info.Context, slices.Sorted(maps.Keys(cfg.Contexts)), info.Files)
 	}
 	info.Cluster, info.User = context.Cluster, context.User
 	if context.Namespace != "" {
@@ -137,7 +133,7 @@ func (cfg *Config) resolve(opts Options, info *Info) (*loader, error) {
 		if name == "" {
 			problem = "names no " + entry + ": add one"
 		}
-		return entryError("context", info.Context, context.file, problem, nil)
+		return entryError("context", info.Context, info.Files, problem, nil)
 	}
 	if cluster == nil {
 		return nil, undefined("cluster", context.Cluster)
@@ -145,16 +141,15 @@ func (cfg *Config) resolve(opts Options, info *Info) (*loader, error) {
 	if user == nil && context.User != "" {
 		return nil, undefined("user", context.User)
 	}
-	if user == nil {
-		user = &User{}
+	own := User{}
+	if user != nil {
+		own = *user
 	}
 	if opts.As != "" {
-		impersonating := *user
-		impersonating.Impersonate, impersonating.ImpersonateGroups = opts.As, opts.AsGroups
-		impersonating.ImpersonateUID, impersonating.ImpersonateUserExtra = "", nil
-		user = &impersonating
+		own.Impersonate, own.ImpersonateGroups = opts.As, opts.AsGroups
+		own.ImpersonateUID, own.ImpersonateUserExtra = false, false
 	}
-	return &loader{info: info, cluster: cluster, user: user}, nil
+	return &loader{info: info, cluster: cluster, user: &own}, nil
 }
 
 // loader translates one cluster and one user.
@@ -173,7 +168,7 @@ func (l *loader) load() (restclient.Config, error) {
 	if err := l.checkUser(); err != nil {
 		return cfg, err
 	}
-	cfg.Host, cfg.DisableCompression = server.String(), l.cluster.DisableCompression
+	cfg.Host = server.String()
 	if cfg.Proxy, err = l.proxy(); err != nil {
 		return cfg, err
 	}
@@ -183,11 +178,11 @@ func (l *loader) load() (restclient.Config, error) {
 }
 
 func (l *loader) clusterError(problem string, err error) error {
-	return entryError("cluster", l.info.Cluster, l.cluster.file, problem, err)
+	return entryError("cluster", l.info.Cluster, l.info.Files, problem, err)
 }
 
 func (l *loader) userError(problem string, err error) error {
-	return entryError("user", l.info.User, l.user.file, problem, err)
+	return entryError("user", l.info.User, l.info.Files, problem, err)
 }
 
 // ReadFile parses a file. Its relative paths are relative to its directory. The error is a
@@ -229,43 +224,29 @@ func (cfg *Config) resolvePaths(dir string) {
 	}
 }
 
-// Merge adds the entries of other that cfg does not define: whole entries, never single fields. So
-// the first of several files wins.
-func (cfg *Config) Merge(other *Config) {
-	if cfg.CurrentContext == "" {
-		cfg.CurrentContext = other.CurrentContext
-	}
-	mergeEntries(cfg.Clusters, other.Clusters)
-	mergeEntries(cfg.Users, other.Users)
-	mergeEntries(cfg.Contexts, other.Contexts)
-}
-
-func mergeEntries[E any](into, from map[string]*E) {
-	for name, entry := range from {
-		if _, exists := into[name]; !exists {
-			into[name] = entry
-		}
-	}
-}
-
 func (cfg *Config) isEmpty() bool {
 	return cfg.CurrentContext == "" && len(cfg.Clusters) == 0 && len(cfg.Users) == 0 && len(cfg.Contexts) == 0
 }
 
-// readList merges files in order and skips those that do not exist.
+// readList merges files and skips those that do not exist. The first definition of an entry wins,
+// as a whole: the last file is read first.
 func readList(paths []string) (merged *Config, read []string, err error) {
 	merged = newConfig()
-	for _, path := range paths {
+	for _, path := range slices.Backward(paths) {
 		cfg, err := ReadFile(path)
-		if isNotExist(err) {
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		merged.Merge(cfg)
+		merged.CurrentContext = cmp.Or(cfg.CurrentContext, merged.CurrentContext)
+		maps.Copy(merged.Clusters, cfg.Clusters)
+		maps.Copy(merged.Users, cfg.Users)
+		maps.Copy(merged.Contexts, cfg.Contexts)
 		read = append(read, path)
 	}
+	slices.Reverse(read)
 	return merged, read, nil
 }
 
@@ -279,8 +260,6 @@ func listOf(value string) []string {
 	}
 	return paths
 }
-
-func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // DefaultServiceAccountDir is where the kubelet mounts the service account of a pod: token, ca.crt
 // and namespace.
@@ -300,11 +279,8 @@ func inCluster() bool {
 // loadInCluster uses the service account of the pod. Token and CA are read again when the kubelet
 // renews them.
 func loadInCluster(opts Options, info *Info) (restclient.Config, error) {
-	dir := opts.ServiceAccountDir
-	if dir == "" {
-		dir = DefaultServiceAccountDir
-	}
-	token, err := credentials.NewTokenFile(credentials.TokenFileConfig{Path: filepath.Join(dir, "token")})
+	dir := cmp.Or(opts.ServiceAccountDir, DefaultServiceAccountDir)
+	token, err := credentials.NewTokenFile(filepath.Join(dir, "token"))
 	if err != nil {
 		return restclient.Config{}, podError(err)
 	}
@@ -312,7 +288,6 @@ func loadInCluster(opts Options, info *Info) (restclient.Config, error) {
 	if _, err := os.Stat(caFile); err != nil {
 		return restclient.Config{}, podError(err)
 	}
-	info.InCluster = true
 	if namespace, err := os.ReadFile(filepath.Join(dir, "namespace")); err == nil && len(namespace) > 0 {
 		info.Namespace = strings.TrimSpace(string(namespace))
 	}

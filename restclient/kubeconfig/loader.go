@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"orrery/restclient"
@@ -23,14 +24,10 @@ func (l *loader) serverURL() (*url.URL, error) {
 		text = "http://" + text // as kubectl does
 	}
 	server, err := url.Parse(text)
-	switch {
-	case err != nil || server.Hostname() == "" || server.Scheme != "http" && server.Scheme != "https":
-		return nil,
-			l.clusterError("has a server that is not an http or https URL: write it like https://10.0.0.1:6443", nil)
-	case server.User != nil:
-		return nil,
-			l.clusterError("has a user name or password in the URL of its server: move them to username and "+
-				"password of the user", nil)
+	isHTTP := err == nil && (server.Scheme == "http" || server.Scheme == "https")
+	if !isHTTP || server.Hostname() == "" || server.User != nil {
+		return nil, l.clusterError("has a server that is not an http or https URL, or has a user in it: write it like "+
+			"https://10.0.0.1:6443", nil)
 	}
 	server.RawQuery, server.Fragment = "", ""
 	server.Path = strings.TrimSuffix(server.Path, "/")
@@ -45,16 +42,11 @@ func (l *loader) proxy() (func(*http.Request) (*url.URL, error), error) {
 	}
 	// The text may contain a password, and errors of package url quote it: they are not returned.
 	proxy, err := url.Parse(string(l.cluster.ProxyURL))
-	if err != nil || proxy.Hostname() == "" {
-		return nil, l.clusterError("has a proxy-url that is not a URL: write it like http://proxy:3128", nil)
+	if err != nil || proxy.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5"}, proxy.Scheme) {
+		return nil, l.clusterError("has a proxy-url that is not an http, https or socks5 URL: write it like "+
+			"http://proxy:3128", nil)
 	}
-	switch proxy.Scheme {
-	case "http", "https", "socks5":
-		return http.ProxyURL(proxy), nil
-	default:
-		return nil, l.clusterError(fmt.Sprintf("has a proxy-url with the scheme %q: use http, https or socks5",
-			proxy.Scheme), nil)
-	}
+	return http.ProxyURL(proxy), nil
 }
 
 // tls returns how the server proves its identity. restclient.New checks the authority.
@@ -70,28 +62,24 @@ func (l *loader) tls() restclient.TLS {
 const execExtension = "client.authentication.k8s.io/exec"
 
 func (u *User) hasToken() bool { return u.Token != "" || u.TokenFile != "" }
-func (u *User) hasBasic() bool { return u.Username != "" || u.Password != "" }
 func (u *User) hasCertificate() bool {
 	return u.ClientCertificate != "" || len(u.ClientCertificateData) > 0
 }
 func (u *User) hasKey() bool { return u.ClientKey != "" || len(u.ClientKeyData) > 0 }
 
-// checkUser reports contradictions, even in fields that are not used.
+// checkUser reports what cannot work, even in fields that are not used.
 func (l *loader) checkUser() error {
 	u := l.user
 	switch {
-	case u.AuthProvider != nil:
-		return l.userError(fmt.Sprintf("uses the auth-provider %q, and auth providers are not supported: use an "+
-			"exec plugin, a token or a client certificate",
-			u.AuthProvider.Name), nil)
-	case u.hasToken() && u.hasBasic():
-		return l.userError("has a token as well as a username or password: remove one of them", nil)
+	case bool(u.AuthProvider || u.Username || u.Password):
+		return l.userError("has an auth-provider, a username or a password, which are not supported: use an exec "+
+			"plugin, a token or a client certificate", nil)
+	case bool(u.ImpersonateUID || u.ImpersonateUserExtra):
+		return l.userError("has as-uid or as-user-extra, which are not supported: use as and as-groups", nil)
 	case u.hasCertificate() && !u.hasKey():
 		return l.userError("has a client certificate without a key: add client-key or client-key-data", nil)
-	case u.Impersonate == "" && (u.ImpersonateUID != "" || len(u.ImpersonateGroups) > 0 ||
-		len(u.ImpersonateUserExtra) > 0):
-		return l.userError("has as-uid, as-groups or as-user-extra without as: add the name of the user to impersonate",
-			credentials.ErrNoImpersonatedUser)
+	case u.Impersonate == "" && len(u.ImpersonateGroups) > 0:
+		return l.userError("has as-groups without as: add the name of the user to impersonate", nil)
 	}
 	return nil
 }
@@ -101,7 +89,7 @@ func (l *loader) checkUser() error {
 // have too many rights.
 func (l *loader) credentials(server *url.URL) (restclient.Credentials, error) {
 	if !l.secureTransport(server) {
-		if u := l.user; u.hasToken() || u.hasBasic() || u.hasCertificate() || u.Exec != nil {
+		if u := l.user; u.hasToken() || u.hasCertificate() || u.Exec != nil {
 			l.info.warn("the credentials of the user %q are not used, because the cluster %q is reached over "+
 				"plain http", l.info.User, l.info.Cluster)
 		}
@@ -133,9 +121,7 @@ func (l *loader) impersonation() restclient.Credentials {
 	if u.Impersonate == "" {
 		return nil
 	}
-	return &credentials.Impersonation{
-		UserName: u.Impersonate, UID: u.ImpersonateUID, Groups: u.ImpersonateGroups, Extra: u.ImpersonateUserExtra,
-	}
+	return &credentials.Impersonation{UserName: u.Impersonate, Groups: u.ImpersonateGroups}
 }
 
 func (l *loader) certificate() (restclient.Credentials, error) {
@@ -156,11 +142,8 @@ func (l *loader) certificate() (restclient.Credentials, error) {
 func (l *loader) header() (restclient.Credentials, error) {
 	u := l.user
 	switch {
-	case u.hasBasic():
-		return credentials.NewBasic(u.Username, string(u.Password)), nil
 	case u.TokenFile != "":
-		tokenFile, err := credentials.NewTokenFile(credentials.TokenFileConfig{Path: u.TokenFile,
-			Fallback: string(u.Token)})
+		tokenFile, err := credentials.NewTokenFile(u.TokenFile)
 		if err != nil {
 			return nil, l.credentialError(err, "correct tokenFile")
 		}
@@ -180,10 +163,12 @@ func (l *loader) credentialError(err error, advice string) error {
 	return l.userError(fmt.Sprintf("has credentials that do not work (%v): %s", err, advice), err)
 }
 
-func (l *loader) exec(server *url.URL) (restclient.Credentials, error) {
-	cfg, err := l.execConfig(server)
-	if err != nil {
-		return nil, err
+func (l *loader) exec(server *url.URL) (_ restclient.Credentials, err error) {
+	cfg := *l.user.Exec
+	if cfg.ProvideClusterInfo {
+		if cfg.Cluster, err = l.execCluster(server); err != nil {
+			return nil, err
+		}
 	}
 	plugin, err := credentials.NewExec(cfg)
 	if wrong, ok := errors.AsType[*credentials.ExecError](err); ok {
@@ -192,37 +177,17 @@ func (l *loader) exec(server *url.URL) (restclient.Credentials, error) {
 	return plugin, err
 }
 
-func (l *loader) execConfig(server *url.URL) (cfg credentials.ExecConfig, err error) {
-	e := l.user.Exec
-	cfg = credentials.ExecConfig{
-		APIVersion: e.APIVersion, Command: e.Command, InstallHint: e.InstallHint,
-		InteractiveMode: credentials.InteractiveMode(e.InteractiveMode),
-	}
-	for _, arg := range e.Args {
-		cfg.Args = append(cfg.Args, string(arg))
-	}
-	for _, env := range e.Env {
-		cfg.Env = append(cfg.Env, credentials.EnvVar{Name: env.Name, Value: string(env.Value)})
-	}
-	if e.ProvideClusterInfo {
-		cfg.Cluster, err = l.execCluster(server)
-	}
-	return cfg, err
-}
-
 func (l *loader) execCluster(server *url.URL) (*credentials.ExecCluster, error) {
 	c := l.cluster
 	cluster := &credentials.ExecCluster{
 		Server: server.String(), TLSServerName: c.TLSServerName, InsecureSkipTLSVerify: c.InsecureSkipTLSVerify,
 		CertificateAuthorityData: c.CertificateAuthorityData, ProxyURL: string(c.ProxyURL),
-		DisableCompression: c.DisableCompression,
 	}
 	if len(cluster.CertificateAuthorityData) == 0 && c.CertificateAuthority != "" {
 		data, err := os.ReadFile(c.CertificateAuthority)
 		if err != nil {
-			return nil,
-				l.clusterError(fmt.Sprintf("has the certificate-authority %s, which cannot be read: correct the "+
-					"path or its permissions", c.CertificateAuthority), err)
+			return nil, l.clusterError("has a certificate-authority that cannot be read: correct the path or its "+
+				"permissions", err)
 		}
 		cluster.CertificateAuthorityData = data
 	}
@@ -232,9 +197,8 @@ func (l *loader) execCluster(server *url.URL) (*credentials.ExecCluster, error) 
 		}
 		config, err := json.Marshal(extension.Extension)
 		if err != nil {
-			return nil,
-				l.clusterError(fmt.Sprintf("has the extension %s, which cannot be written as JSON: give its fields "+
-					"names that are strings", execExtension), nil)
+			return nil, l.clusterError("has the extension "+execExtension+", which cannot be written as JSON: give "+
+				"its fields names that are strings", nil)
 		}
 		cluster.Config = config
 	}

@@ -150,16 +150,13 @@ func (s *scenario) describeConfig(t *testing.T, out *strings.Builder, cfg restcl
 	if tls.CAFile != "" || tls.ServerName != "" || tls.Insecure {
 		fmt.Fprintf(out, "tls ca=%s server-name=%s insecure=%v\n", tls.CAFile, tls.ServerName, tls.Insecure)
 	}
-	if cfg.DisableCompression {
-		fmt.Fprintf(out, "no compression\n")
-	}
 	if cfg.Proxy != nil {
 		proxy, err := cfg.Proxy(nil)
 		require.NoError(t, err)
 		fmt.Fprintf(out, "proxy %s\n", proxy.Redacted())
 	}
-	fmt.Fprintf(out, "context %q cluster %q user %q namespace %q in-cluster %v files %s\n",
-		info.Context, info.Cluster, info.User, info.Namespace, info.InCluster, strings.Join(info.Files, " "))
+	fmt.Fprintf(out, "context %q cluster %q user %q namespace %q files %s\n", info.Context, info.Cluster, info.User,
+		info.Namespace, strings.Join(info.Files, " "))
 }
 
 // describeRequest shows the credentials' effect on a request, headers included.

@@ -35,8 +35,7 @@ const manySecrets = 16
 const shortestSecret = 6
 
 // Hide removes a secret from the fields of all later lines. Calling it again with the same secret
-// has no effect, and texts of less than six bytes are ignored. The caller decides whether a secret
-// differs from ordinary words, see [restclient.SecretsOf].
+// has no effect, and texts of less than six bytes are ignored.
 func (l *Logger) Hide(secret string) { l.secrets.add(secret) }
 
 func (s *secrets) add(text string) {
