@@ -3,7 +3,9 @@ package leaderelection_test
 import (
 	"context"
 	"crypto/tls"
+	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +15,7 @@ import (
 
 	"orrery/controller/leaderelection"
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/faultnet"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
@@ -267,7 +270,16 @@ func TestALeaderLeavesADeadConnection(t *testing.T) {
 				config.NextProtos = []string{"h2"}
 			})
 		defer server.Stop(context.Background())
-		client, err := leaderelection.NewClient(pipes.Config(), leaderelection.DefaultRenewDeadline)
+		var link faultnet.Link
+		var dead atomic.Bool // new connections go past the link
+		config := pipes.Config()
+		config.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if dead.Load() {
+				return pipes.Dial(ctx, network, addr)
+			}
+			return link.Dial(pipes.Dial)(ctx, network, addr)
+		}
+		client, err := leaderelection.NewClient(config, leaderelection.DefaultRenewDeadline)
 		require.NoError(t, err)
 		defer client.Close()
 		elector, err := leaderelection.New(leaderelection.Config{
@@ -280,7 +292,8 @@ func TestALeaderLeavesADeadConnection(t *testing.T) {
 		go func() { ended <- elector.Run(ctx, func(context.Context) { <-ctx.Done() }) }()
 		time.Sleep(5 * time.Second)
 		require.True(t, elector.Snapshot().Leading)
-		pipes.Silence()
+		dead.Store(true)
+		link.BlackHole(true)
 		time.Sleep(time.Minute)
 		assert.True(t, elector.Snapshot().Leading)
 		stop()

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // Authority signs certificates for tests.
@@ -34,9 +36,7 @@ type Leaf struct {
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	template := &x509.Certificate{
 		SerialNumber:          big.NewInt(time.Now().UnixNano()),
 		Subject:               pkix.Name{CommonName: "orrery test authority"},
@@ -47,13 +47,9 @@ func NewAuthority(t testing.TB) *Authority {
 		BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	certificate, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &Authority{certificate: certificate, key: key}
 }
 
@@ -73,24 +69,19 @@ func (a *Authority) Pool() *x509.CertPool {
 // certificate that has expired.
 func (a *Authority) Issue(t testing.TB, leaf Leaf) *tls.Certificate {
 	t.Helper()
-	certificate, key := a.IssuePEM(t, leaf)
-	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	issued := a.issue(t, leaf)
+	pair, err := tls.X509KeyPair(issued.Cert, issued.Key)
+	require.NoError(t, err)
 	return &pair
 }
 
-// IssuePEM is Issue for programs that read certificate and key from files.
-func (a *Authority) IssuePEM(t testing.TB, leaf Leaf) (certificate, key []byte) {
+func (a *Authority) issue(t testing.TB, leaf Leaf) Pair {
 	t.Helper()
 	if leaf.Valid == 0 {
 		leaf.Valid = 365 * 24 * time.Hour
 	}
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(a.serial.Add(1)),
@@ -108,26 +99,21 @@ func (a *Authority) IssuePEM(t testing.TB, leaf Leaf) (certificate, key []byte) 
 		}
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &private.PublicKey, a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	keyDER, err := x509.MarshalECPrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
+	require.NoError(t, err)
+	return Pair{
+		Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		Key:  pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER}),
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER})
 }
 
 // Pair is a client certificate and its key, both PEM.
-type Pair struct {
-	Cert, Key []byte
-}
+type Pair struct{ Cert, Key []byte }
 
 // NewPair returns a certificate with the common name that is valid for an hour. No two have the
 // same key.
 func NewPair(t testing.TB, commonName string) Pair {
 	t.Helper()
-	certificate, key := NewAuthority(t).IssuePEM(t, Leaf{Name: commonName, Valid: time.Hour})
-	return Pair{Cert: certificate, Key: key}
+	return NewAuthority(t).issue(t, Leaf{Name: commonName, Valid: time.Hour})
 }

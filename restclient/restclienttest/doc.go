@@ -14,29 +14,10 @@
 //		...
 //	})
 //
-// [ServeWatch] answers a watch over whichever transport the client asked for.
-// [Server.CloseConnections], [Server.Silence] and [Server.Refuse] are the faults that networks
-// have.
+// The cleanup functions of the test close first the clients, then the server. A handler must return
+// when its request's context ends.
 //
 // [RunEvents] is the contract of a decoder of watch events, for each of its forms.
-//
-// # Guarantees
-//
-// A server records each request before the handler sees it. Certificates from [NewAuthority] are
-// valid from an hour before they are made, by the clock of the bubble.
-//
-// # Goroutines
-//
-// Those of net/http. The cleanup functions of the test end them: first the clients are closed, then
-// the server. A handler must return when its request's context ends.
-//
-// # Failure
-//
-// What cannot be set up fails the test.
-//
-// # Testing
-//
-// The tests of package restclient are this package's tests; its own show the faults.
 //
 // Next: package restclient
 package restclienttest

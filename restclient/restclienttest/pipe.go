@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -35,7 +34,6 @@ type half struct {
 	writerClosed bool
 	readerClosed bool
 	broken       bool // both sides fail with ECONNRESET
-	silent       bool // writes are dropped; reads block until their deadline
 	reading      deadline
 	writing      deadline
 }
@@ -62,26 +60,16 @@ func (h *half) setDeadline(d *deadline, at time.Time) {
 		d.timer = nil
 	}
 	d.at = at
-	if !at.IsZero() && time.Until(at) > 0 && !h.over() {
+	if !at.IsZero() && time.Until(at) > 0 && !h.readerClosed && !h.writerClosed { // or no call will block
 		d.timer = time.AfterFunc(time.Until(at), h.wake)
 	}
 	h.changed.Broadcast()
 }
 
-// over reports whether no call will block any more, so that no timer is needed.
-func (h *half) over() bool { return h.readerClosed || h.writerClosed && !h.silent }
-
 // wake holds the lock; otherwise a call between its check of the clock and its Wait would miss it.
 func (h *half) wake() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.changed.Broadcast()
-}
-
-func (h *half) silence() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.silent, h.data = true, nil
 	h.changed.Broadcast()
 }
 
@@ -96,7 +84,6 @@ func (h *half) read(p []byte) (int, error) {
 			return 0, syscall.ECONNRESET
 		case h.reading.passed():
 			return 0, os.ErrDeadlineExceeded
-		case h.silent: // not even EOF arrives
 		case len(h.data) > 0 || len(p) == 0:
 			n := copy(p, h.data)
 			h.data = h.data[n:]
@@ -122,8 +109,6 @@ func (h *half) write(p []byte) (n int, err error) {
 			return n, io.ErrClosedPipe
 		case h.writing.passed():
 			return n, os.ErrDeadlineExceeded
-		case h.silent:
-			return n + len(p), nil
 		}
 		if room := pipeBuffer - len(h.data); room > 0 && len(p) > 0 {
 			taken := min(room, len(p))
@@ -239,30 +224,9 @@ func (l *listener) Addr() net.Addr { return pipeAddr{} }
 type link struct {
 	*pipeConn
 	forget func(*link)
-
-	silent atomic.Bool
-	closed sync.Once
-}
-
-func newLink(conn *pipeConn, forget func(*link)) *link {
-	return &link{pipeConn: conn, forget: forget}
-}
-
-// silence makes the link dead for the client. The server sees the end when the client closes the
-// link, so that no handler is left.
-func (l *link) silence() {
-	l.silent.Store(true)
-	l.in.silence()
-}
-
-func (l *link) Write(p []byte) (int, error) {
-	if l.silent.Load() {
-		return len(p), nil
-	}
-	return l.pipeConn.Write(p)
 }
 
 func (l *link) Close() error {
-	l.closed.Do(func() { l.forget(l) })
+	l.forget(l)
 	return l.pipeConn.Close()
 }

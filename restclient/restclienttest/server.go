@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -135,7 +136,7 @@ func (s *Server) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
 	}
 	near, far := newPipe()
-	l := newLink(near, s.forget)
+	l := &link{near, s.forget}
 	select {
 	case s.listener.incoming <- far:
 	case <-s.listener.closed:
@@ -164,14 +165,6 @@ func (s *Server) CloseConnections() {
 	}
 }
 
-// Silence makes all open connections dead, like a link whose other end has lost its state: writes
-// are dropped, nothing arrives, and there is no error. New connections work.
-func (s *Server) Silence() {
-	for _, l := range s.open() {
-		l.silence()
-	}
-}
-
 // Connections returns the number of open connections.
 func (s *Server) Connections() int { return len(s.open()) }
 
@@ -192,11 +185,7 @@ func (s *Server) Requests() []Recorded {
 func (s *Server) open() []*link {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	links := make([]*link, 0, len(s.links))
-	for l := range s.links {
-		links = append(links, l)
-	}
-	return links
+	return slices.Collect(maps.Keys(s.links))
 }
 
 func (s *Server) forget(l *link) {

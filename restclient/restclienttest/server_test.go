@@ -15,28 +15,6 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-func hello(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"gitVersion":"v0"}`) }
-
-// A deadline is local to the reader; it expires on a dead link as well.
-func TestASilentLinkHasDeadlines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := restclienttest.NewServer(t, http.HandlerFunc(hello))
-		conn, err := server.Dial(t.Context(), "tcp", "anywhere:80")
-		require.NoError(t, err)
-		server.Silence()
-		n, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		require.NoError(t, err)
-		assert.Equal(t, 27, n)
-		start := time.Now()
-		conn.SetDeadline(start.Add(time.Minute))
-		_, err = conn.Read(make([]byte, 1))
-		assert.ErrorIs(t, err, os.ErrDeadlineExceeded)
-		assert.Equal(t, time.Minute, time.Since(start))
-		assert.Empty(t, server.Requests())
-		assert.NoError(t, conn.Close())
-	})
-}
-
 func TestPipesBehaveLikeConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := make(chan net.Conn, 1)
