@@ -8,7 +8,6 @@ import (
 type benchmark struct {
 	name, short, long, examples string
 	workload                    func() workload
-	untimed                     bool // it measures no latencies
 }
 
 // benchmarks lists the benchmarks in the order in which an event passes the gears.
@@ -25,7 +24,7 @@ was due to be added until a worker was done with it.`,
   lab bench queue --distribution hot
 
   # does the queue get slower with more workers?
-  lab bench queue --vary workers=1..64 --plot workers.svg
+  lab bench queue --vary workers=1..64
 
   # one worker, 20 us a key: how does the 99th percentile grow with the load?
   lab bench queue --vary rate=5k..80k --workers 1 --handler-cost 20us`,
@@ -43,8 +42,8 @@ says when each is right.
 
 Shows events per second, the cost of each, and the time from when an event was
 due until it was delivered to a handler.`,
-	examples: `  # all designs side by side, sixteen handlers, with a picture
-  lab bench dispatch --design all --handlers 16 --plot designs.svg
+	examples: `  # all designs side by side, sixteen handlers
+  lab bench dispatch --design all --handlers 16
 
   # handlers that take 5 us each: which design falls behind?
   lab bench dispatch --design all --handler-cost 5us --rate 150k`,
@@ -89,9 +88,8 @@ was due until it was done.`,
 			workloads.Stores(), &workloads.StoreConfig{}, workloads.Run[workloads.StoreConfig])
 	},
 }, {
-	name:    "sync",
-	untimed: true,
-	short:   "The first sync: 100,000 pods over HTTP into the cache",
+	name:  "sync",
+	short: "The first sync: 100,000 pods over HTTP into the cache",
 	long: `Starts an HTTP server with --objects pods in another process, and an informer
 that lists them, as a controller does when it starts. The cost of the server is
 not counted.
@@ -100,8 +98,7 @@ Shows the time until the cache and the handler have every pod, processor time,
 peak resident memory, and the live heap afterwards. There is no latency, because
 there is only one event: the list.`,
 	examples: `  # is the memory proportional to the number of objects?
-  lab bench sync --vary objects=1k..64k --design all \
-    --plot objects.svg --figure "peak memory"`,
+  lab bench sync --vary objects=1k..64k --design all`,
 	workload: func() workload {
 		return newWork("sync", "the gears to measure",
 			workloads.SyncSubjects(), &workloads.SyncConfig{}, workloads.RunSync)

@@ -13,7 +13,6 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/report"
 )
 
 // benchRun runs jobs in turn and shows their results.
@@ -22,19 +21,13 @@ type benchRun struct {
 	options        *outputFlags
 	stdout, stderr io.Writer
 	varied         string // the flag of a sweep
-	where          report.Machine
-}
-
-// jobResults is a job and its results.
-type jobResults struct {
-	job
-	rounds report.Rounds
+	where          bench.Machine
 }
 
 func newBenchRun(command *cobra.Command, options *outputFlags) *benchRun {
 	return &benchRun{
 		ctx: command.Context(), options: options, stdout: command.OutOrStdout(), stderr: command.ErrOrStderr(),
-		where: report.ThisMachine(),
+		where: bench.ThisMachine(),
 	}
 }
 
@@ -57,7 +50,7 @@ func (s *benchRun) run(jobs []job) error {
 	if err := s.pace(ctx, jobs); err != nil {
 		return err
 	}
-	records := make([]jobResults, len(jobs))
+	results := make([]bench.Rounds, len(jobs))
 	for done := range total {
 		// Round by round: a temporary disturbance of the machine affects all jobs alike.
 		i := done % len(jobs)
@@ -68,9 +61,9 @@ func (s *benchRun) run(jobs []job) error {
 		if err != nil {
 			return err
 		}
-		records[i].job, records[i].rounds = jobs[i], append(records[i].rounds, result)
+		results[i] = append(results[i], result)
 	}
-	return s.show(records)
+	return s.show(results)
 }
 
 // pace gives all designs of a value one rate for their latencies: half of what the slowest of them
@@ -124,42 +117,20 @@ func (s *benchRun) name(j job) string {
 	}
 }
 
-// show writes the results in the chosen format, and the picture. A pipe closed by its reader is not
-// an error.
-func (s *benchRun) show(records []jobResults) error {
+// show writes the results in the chosen format. A pipe closed by its reader is not an error.
+func (s *benchRun) show(all []bench.Rounds) error {
 	stdout := program.NewLostReader(s.stdout, func() {})
-	var all []report.Rounds
-	for _, record := range records {
-		all = append(all, record.rounds)
-	}
 	var err error
 	switch s.options.output {
 	case outputJSON:
-		err = report.JSON(stdout, s.where, report.Every(all))
+		err = bench.JSON(stdout, s.where, all)
 	case outputBenchfmt:
-		err = report.Benchfmt(stdout, s.where, report.Every(all))
+		err = bench.Benchfmt(stdout, s.where, all)
 	default:
-		err = report.Table(stdout, s.where, s.varied, all)
+		err = bench.Table(stdout, s.where, s.varied, all)
 	}
 	if err != nil {
 		return fmt.Errorf("the results cannot be written: %w", err)
-	}
-	if s.options.plot == "" {
-		return nil
-	}
-	picture, err := s.picture(records)
-	if err != nil {
-		return err
-	}
-	svg, err := picture.SVG()
-	if err == nil {
-		err = os.WriteFile(s.options.plot, svg, 0o666)
-	}
-	if err != nil {
-		return plotError(err)
-	}
-	if !s.options.quiet {
-		fmt.Fprintf(s.stderr, "plot: %s\n", s.options.plot)
 	}
 	return nil
 }

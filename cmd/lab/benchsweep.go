@@ -52,11 +52,7 @@ func (s *sweepFlags) jobs(given *pflag.FlagSet) (jobs []job, err error) {
 			return nil, fmt.Errorf("--vary %s=%s: %w", s.flag, value, err)
 		}
 		for _, job := range workload.jobs() {
-			varied := flags.Lookup(s.flag).Value
-			job.value = varied.String()
-			if number, ok := varied.(*bench.Number); ok {
-				job.x, job.isNumber = number.Value(), true
-			}
+			job.value = flags.Lookup(s.flag).Value.String()
 			jobs = append(jobs, job)
 		}
 	}

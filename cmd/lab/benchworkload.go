@@ -23,11 +23,8 @@ type workload interface {
 type job struct {
 	// design is the name in results: "fast".
 	design string
-	// value is the value of the varied flag; empty if none is varied. x is its number, if it is
-	// one.
-	value    string
-	x        float64
-	isNumber bool
+	// value is the value of the varied flag; empty if none is varied.
+	value string
 	// pace sets the rate of the second phase, for all jobs of the workload. It is nil if the user
 	// has set it, or if there is no such phase.
 	pace func(rate float64) error

@@ -31,7 +31,6 @@ var directDependencies = map[string]string{
 	"go.yaml.in/yaml/v3":                       "kubeconfig files, and the manifests that orrery rbac prints",
 	"golang.org/x/term":                        "the size of a terminal",
 	"golang.org/x/time":                        "token buckets of client and queue (rate alone)",
-	"gonum.org/v1/plot":                        "lab: pictures of results",
 	"gopkg.in/evanphx/json-patch.v4":           "lab: JSON patches and merge patches, as in kube-apiserver",
 	"google.golang.org/protobuf": "metrics: client_model; lab: the wire format of requests " +
 		"(protowire alone)",

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"time"
 )
 
@@ -18,10 +19,11 @@ type Driver struct {
 	Phase func(ctx context.Context, p *Phase) error
 }
 
-// Phase is one of the two phases, and its result.
+// Phase is one of the two phases, or a fixed piece of work, and its result.
 type Phase struct {
 	Driver
-	// Events is how many are due in the second phase; 0 in the first: as many as possible.
+	// Events is how many are due in the second phase, or are the work; 0 in the first phase: as many
+	// as the time allows.
 	Events int
 
 	// The result. In the first phase these are the events that the gear has handled, with their
@@ -70,6 +72,21 @@ func (d Driver) Run(ctx context.Context) (*Result, error) {
 	return result, nil
 }
 
+// fixedLimit bounds a fixed piece of work. Only a gear that lost an event exceeds it, however busy
+// the machine is.
+const fixedLimit = 2 * time.Minute
+
+// Fixed runs a phase of n events, as fast as possible, after one of a tenth of them that warms up.
+func Fixed(ctx context.Context, n int, phase func(ctx context.Context, p *Phase) error) (*Phase, error) {
+	driver := Driver{Load: Load{Duration: fixedLimit}}
+	if err := phase(ctx, &Phase{Driver: driver, Events: n / 10}); err != nil {
+		return nil, err
+	}
+	runtime.GC() // of the warm-up
+	p := &Phase{Driver: driver, Events: n}
+	return p, phase(ctx, p)
+}
+
 func perSecond(name string, value float64) Figure {
 	return Figure{Name: name, Unit: PerSecond, Value: value, Better: Higher}
 }
@@ -80,7 +97,10 @@ func (p *Phase) Also(name string, n int) {
 }
 
 // Paced reports whether this is the phase with a steady rate.
-func (p *Phase) Paced() bool { return p.Events > 0 }
+func (p *Phase) Paced() bool { return p.Events > 0 && p.Rate > 0 }
+
+// Fixed reports whether this is a fixed piece of work.
+func (p *Phase) Fixed() bool { return p.Events > 0 && p.Rate == 0 }
 
 // Begin starts the clock of the phase. The gear must be ready.
 func (p *Phase) Begin() {
@@ -114,10 +134,10 @@ const checked = 8
 // more waits until an event is due, and reports whether there is one. Without a rate there are a
 // few events, however late the producer begins.
 func (p *Phase) more(ctx context.Context, event int) bool {
+	if p.Events > 0 && event >= p.Events {
+		return false
+	}
 	if p.Paced() {
-		if event >= p.Events {
-			return false
-		}
 		_, ok := p.pacer.Wait(ctx, event)
 		return ok
 	}

@@ -28,8 +28,8 @@ type Load struct {
 func (l *Load) AddTo(flags *pflag.FlagSet, of string) {
 	program.WordVar(flags, &l.Distribution, "distribution", "", "distribution", Distributions(),
 		"how often each of the "+of+" is drawn (hot: one gets 90 %)")
-	DurationVar(flags, &l.Duration, "duration", 2*time.Second, 1, 0, "how long each of the two phases takes")
-	flags.Var(&Number{of: rates, set: func(v float64) { l.Rate = v }}, "rate",
+	NumberVar(flags, &l.Duration, "duration", 2*time.Second, 1, 0, "how long each of the two phases takes")
+	NumberVar(flags, &l.Rate, "rate", 0, 0, 0,
 		"events a second in the second phase, which measures latency; 0: half of what the slowest design sustains")
 	flags.Uint64Var(&l.Seed, "seed", 1, "seed of the random choices; the same seed makes the same choices")
 }
@@ -37,20 +37,32 @@ func (l *Load) AddTo(flags *pflag.FlagSet, of string) {
 // Number is the value of a flag: a count or a rate with an optional suffix (100k, 1M), or a
 // duration (500ms).
 type Number struct {
-	value       float64 // of a duration in nanoseconds
-	least, most float64 // most 0: no limit
-	of          quantity
-	set         func(float64)
+	value, least, most float64 // of a duration in nanoseconds; most 0: no limit
+	isTime, isRate     bool    // or it is a count
+	set                func(float64)
 }
 
-// quantity is the word for a value in help texts.
-type quantity string
+// NumberVar adds a flag for a number. most is 0 if there is no limit.
+func NumberVar[N int | float64 | time.Duration](
+	flags *pflag.FlagSet, n *N, name string, value, least, most N, usage string,
+) {
+	*n = value
+	number := &Number{
+		value: float64(value), least: float64(least), most: float64(most), set: func(v float64) { *n = N(v) },
+	}
+	_, number.isTime = any(value).(time.Duration)
+	_, number.isRate = any(value).(float64)
+	flags.Var(number, name, usage)
+}
 
-const (
-	rates     quantity = "number"
-	counts    quantity = "count"
-	durations quantity = "time"
-)
+// mostCost is far below the time after which a workload counts an event as lost.
+const mostCost = 10 * time.Second
+
+// CostVar adds the flag for the cost of a handler.
+func CostVar(flags *pflag.FlagSet, cost *time.Duration) {
+	NumberVar(flags, cost, "handler-cost", 0, 0, mostCost,
+		"processing time per event in each handler; busy-waits below 50us, sleeps otherwise")
+}
 
 // suffixes of numbers.
 var suffixes = map[string]float64{"k": 1e3, "M": 1e6, "G": 1e9}
@@ -67,7 +79,7 @@ func (n *Number) Set(text string) error {
 
 // Parse returns the number in text if it is valid for the flag.
 func (n *Number) Parse(text string) (value float64, err error) {
-	if n.of == durations {
+	if n.isTime {
 		var d time.Duration
 		if d, err = time.ParseDuration(text); err != nil {
 			return 0, fmt.Errorf("%q is not a duration with its unit, such as 500ms or 5m", text)
@@ -77,7 +89,7 @@ func (n *Number) Parse(text string) (value float64, err error) {
 		return 0, err
 	}
 	switch {
-	case n.of != rates && value != math.Trunc(value):
+	case !n.isRate && value != math.Trunc(value):
 		return 0, fmt.Errorf("it must be a whole number")
 	case value < n.least:
 		return 0, fmt.Errorf("it must be at least %s", n.Format(n.least))
@@ -104,7 +116,7 @@ func number(text string) (float64, error) {
 
 // Format returns a value of the flag as text.
 func (n *Number) Format(value float64) string {
-	if n.of == durations {
+	if n.isTime {
 		return time.Duration(value).String()
 	}
 	return strconv.FormatFloat(value, 'f', -1, 64)
@@ -112,42 +124,10 @@ func (n *Number) Format(value float64) string {
 
 func (n *Number) String() string { return n.Format(n.value) }
 
-// Value returns the value; of a duration, in nanoseconds.
-func (n *Number) Value() float64 { return n.value }
-
 // Type is the word for the value in help texts.
 func (n *Number) Type() string {
-	if n.of == counts {
-		return string(rates)
+	if n.isTime {
+		return "time"
 	}
-	return string(n.of)
-}
-
-// CountVar adds a flag for a count.
-func CountVar(flags *pflag.FlagSet, n *int, name string, value, least, most int, usage string) {
-	*n = value
-	flags.Var(&Number{
-		of: counts, value: float64(value), least: float64(least), most: float64(most),
-		set: func(v float64) { *n = int(v) },
-	}, name, usage)
-}
-
-// DurationVar adds a flag for a duration. most is 0 if there is no limit.
-func DurationVar(
-	flags *pflag.FlagSet, d *time.Duration, name string, value, least, most time.Duration, usage string,
-) {
-	*d = value
-	flags.Var(&Number{
-		of: durations, value: float64(value), least: float64(least), most: float64(most),
-		set: func(v float64) { *d = time.Duration(v) },
-	}, name, usage)
-}
-
-// mostCost is far below the time after which a workload counts an event as lost.
-const mostCost = 10 * time.Second
-
-// CostVar adds the flag for the cost of a handler.
-func CostVar(flags *pflag.FlagSet, cost *time.Duration) {
-	DurationVar(flags, cost, "handler-cost", 0, 0, mostCost,
-		"processing time per event in each handler; busy-waits below 50us, sleeps otherwise")
+	return "number"
 }

@@ -43,9 +43,6 @@ func NewKeys(n int, d Distribution, seed uint64) *Keys {
 // All returns the keys by index. They must not be changed.
 func (k *Keys) All() []string { return k.keys }
 
-// Len returns the number of keys.
-func (k *Keys) Len() int { return len(k.keys) }
-
 // Key returns the key with the given index.
 func (k *Keys) Key(i int) string { return k.keys[i] }
 
@@ -68,9 +65,11 @@ const (
 	Zipf Distribution = "zipf"
 	// Hot draws the first key for 90 % of the events, and the others equally often for the rest.
 	Hot Distribution = "hot"
+	// InTurn draws one key after the other, for fixed pieces of work.
+	InTurn Distribution = "in turn"
 )
 
-// Distributions returns all distributions.
+// Distributions returns all random distributions.
 func Distributions() []Distribution { return []Distribution{Uniform, Zipf, Hot} }
 
 // Picker draws keys. It must not be shared by goroutines.
@@ -78,8 +77,9 @@ type Picker struct {
 	keys  *Keys
 	n     uint64
 	state uint64
+	turn  int
 
-	_ [128 - 24]byte // keeps pickers on separate cache lines
+	_ [128 - 32]byte // keeps pickers on separate cache lines
 }
 
 // hotShare is the share of Hot's key, in units of 2^-32.
@@ -87,6 +87,10 @@ const hotShare = 1 << 32 / 10 * 9
 
 // Next returns the index of the next key.
 func (p *Picker) Next() int {
+	if p.keys.distribution == InTurn {
+		p.turn++
+		return (p.turn - 1) % len(p.keys.keys)
+	}
 	r := p.random()
 	switch p.keys.distribution {
 	case Zipf:

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -28,12 +29,8 @@ func ShowProgress(w io.Writer, meter *Meter) (stop func()) {
 		progressbar.OptionSetPredictTime(false),
 	)
 	end := words.Redraw(100*time.Millisecond, func() { // so that the workload does not draw
-		if step := meter.Step(); step == "" {
-			_ = spinner.Clear()
-		} else {
-			spinner.Describe(step)
-			_ = spinner.Add(1)
-		}
+		spinner.Describe(meter.Step())
+		_ = spinner.Add(1)
 	})
 	return sync.OnceFunc(func() {
 		end()
@@ -41,32 +38,22 @@ func ShowProgress(w io.Writer, meter *Meter) (stop func()) {
 	})
 }
 
-// Meter holds what a workload does at present. The zero value is ready for use. All methods may be
+// Meter holds what a workload does at present. The zero value is ready for use. Both methods may be
 // called on nil and from any goroutine.
-type Meter struct {
-	mu   sync.Mutex
-	step string // guarded by mu
-}
+type Meter struct{ step atomic.Value }
 
 // Begin starts a step, such as "filling the store", and ends the previous one.
 func (m *Meter) Begin(step string) {
-	if m == nil {
-		return
+	if m != nil {
+		m.step.Store(step)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.step = step
 }
 
-// End ends the current step. Only work between steps needs it.
-func (m *Meter) End() { m.Begin("") }
-
-// Step returns the current step, or "" between steps.
+// Step returns the current step, or "" before the first.
 func (m *Meter) Step() string {
 	if m == nil {
 		return ""
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.step
+	step, _ := m.step.Load().(string)
+	return step
 }

@@ -5,6 +5,10 @@
 // turns. A Result or an [Outcome] without an error has been verified by its workload: a workload
 // that finds something missing returns a [*ProofError] and no figures.
 //
+// [Table] is for readers, with numbers of three digits and a prefix: 4.2 M/s, 310 ns, 12.3 MiB.
+// [JSON] and [Benchfmt] are for programs: their numbers are never scaled or rounded and their names
+// are stable. A missing value is null in JSON and a dash in a table, never a zero.
+//
 // [Keys] are made once, and a [Picker] draws from them in a few nanoseconds without allocating, so
 // the measurement does not include the generator. The same seed gives every subject the same
 // sequence. A [Pacer] defines when each event of an open loop is due: event i at i/rate, whatever
@@ -50,6 +54,8 @@ type Figure struct {
 	Value float64 `json:"value"`
 	// Better is the preferred direction.
 	Better Better `json:"better"`
+
+	latency bool // a percentile of the latency
 }
 
 // Figure returns the figure with the given name.

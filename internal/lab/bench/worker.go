@@ -25,8 +25,6 @@ type Worker struct {
 	// Path is the program, Args are its first arguments.
 	Path string
 	Args []string
-	// Env is added to this process's environment.
-	Env []string
 }
 
 // Run runs a scenario in a new process. Errors name scenario and side, and have the process's
@@ -34,7 +32,6 @@ type Worker struct {
 func (w Worker) Run(ctx context.Context, scenario string, effort Effort) (outcome Outcome, err error) {
 	arguments := append(slices.Clone(w.Args), fmt.Sprintf("-quick=%t", effort == Quick), scenario)
 	process := exec.CommandContext(ctx, w.Path, arguments...)
-	process.Env = append(os.Environ(), w.Env...)
 	var out, message bytes.Buffer
 	process.Stdout, process.Stderr = &out, &message
 	err = process.Run()

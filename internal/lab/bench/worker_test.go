@@ -60,16 +60,14 @@ func ourselves(t *testing.T) bench.Worker {
 	t.Helper()
 	path, err := os.Executable()
 	require.NoError(t, err)
-	return bench.Worker{Side: "ours", Path: path, Env: []string{workerVariable + "=1"}}
+	t.Setenv(workerVariable, "1")
+	return bench.Worker{Side: "ours", Path: path}
 }
 
 // alone runs the worker by hand.
 func alone(t *testing.T, arguments string) (output string, err error) {
 	t.Helper()
-	command := ourselves(t)
-	program := exec.Command(command.Path, strings.Fields(arguments)...)
-	program.Env = append(os.Environ(), command.Env...)
-	text, err := program.CombinedOutput()
+	text, err := exec.Command(ourselves(t).Path, strings.Fields(arguments)...).CombinedOutput()
 	return string(text), err
 }
 

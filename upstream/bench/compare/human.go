@@ -6,28 +6,27 @@ import (
 	"strconv"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/report"
 )
 
 // human formats a figure with its unit: "83.1 ns", "1.2 M/s".
 func human(value float64, unit string) string {
 	switch unit {
 	case "ns", "ns/op", "ns/event":
-		return report.Human(value, bench.Nanoseconds)
+		return bench.Human(value, bench.Nanoseconds)
 	case "ms":
-		return report.Human(value*1e6, bench.Nanoseconds)
+		return bench.Human(value*1e6, bench.Nanoseconds)
 	case "s":
-		return report.Human(value, bench.Seconds)
+		return bench.Human(value, bench.Seconds)
 	case "B/op":
-		return report.Human(value, bench.Bytes)
+		return bench.Human(value, bench.Bytes)
 	case "MiB":
-		return report.Human(value*(1<<20), bench.Bytes)
+		return bench.Human(value*(1<<20), bench.Bytes)
 	case "1/s":
-		return report.Human(value, bench.PerSecond)
+		return bench.Human(value, bench.PerSecond)
 	case "allocs/op", "allocs/event":
-		return report.Human(value, bench.Count) + " allocs"
+		return bench.Human(value, bench.Count) + " allocs"
 	default:
-		return report.Human(value, bench.Count) + " " + unit
+		return bench.Human(value, bench.Count) + " " + unit
 	}
 }
 

@@ -139,7 +139,7 @@ func (o *options) compare(ctx context.Context) (err error) {
 		return err
 	}
 	programs := filepath.Dir(self) // with bench-ours, bench-theirs, orrery and controlplane
-	runners := newRunners(programs, say)
+	runners := &runners{directory: programs, say: say}
 	defer func() { err = errors.Join(err, runners.stop()) }()
 	machine := ThisMachine(filepath.Join(programs, "bench-theirs"), filepath.Join(programs, "controlplane"))
 	if warning := machine.Busy(); warning != "" {

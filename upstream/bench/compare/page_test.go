@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/report"
 	compare "orrery/upstream/bench/compare"
 )
 
@@ -35,7 +34,7 @@ func complete(verdict compare.Verdict) compare.Results {
 		records = append(records, r)
 	}
 	return compare.Results{Records: records, Machine: compare.Machine{
-		Machine: report.Machine{Processor: "a processor", Cores: 2, Memory: 8 << 30, Platform: "linux/amd64",
+		Machine: bench.Machine{Processor: "a processor", Cores: 2, Memory: 8 << 30, Platform: "linux/amd64",
 			Go: "1.26"},
 		Modules: map[string]string{"k8s.io/client-go": "v0.36.3"},
 	}}

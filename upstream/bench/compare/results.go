@@ -10,12 +10,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"orrery/internal/lab/bench/report"
+	"orrery/internal/lab/bench"
 )
 
 // Machine is the machine that measured, with the versions of the originals by module path.
 type Machine struct {
-	report.Machine
+	bench.Machine
 	Modules map[string]string `json:"modules"`
 }
 
@@ -25,7 +25,7 @@ var originals = []string{"k8s.io/client-go", "k8s.io/kubernetes", "sigs.k8s.io/c
 // ThisMachine describes the machine. The originals' versions are those in the programs' build
 // information.
 func ThisMachine(programs ...string) Machine {
-	m := Machine{Machine: report.ThisMachine(), Modules: make(map[string]string)}
+	m := Machine{Machine: bench.ThisMachine(), Modules: make(map[string]string)}
 	for _, program := range programs {
 		info, err := buildinfo.ReadFile(program)
 		if err != nil {

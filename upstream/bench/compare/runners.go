@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -14,31 +14,15 @@ import (
 // runners passes each scenario to a new worker process, or to a control plane that starts when it
 // is first needed.
 type runners struct {
-	programs programs
-	say      func(text string)
-	workers  map[Side]bench.Worker
-	deletion *cluster
+	directory string // of the programs
+	say       func(text string)
+	deletion  *cluster
 }
 
-// newRunners returns runners for the programs in a directory.
-func newRunners(directory string, say func(string)) *runners {
-	ours := bench.Worker{Path: filepath.Join(directory, "bench-ours")}
-	theirs := bench.Worker{Path: filepath.Join(directory, "bench-theirs")}
-	textbook, inOrder, priority, realFIFO := ours, ours, theirs, theirs
-	textbook.Args, inOrder.Args = []string{"textbook"}, []string{"inorder"}
-	priority.Args, realFIFO.Args = []string{"priority"}, []string{"realfifo"}
-	commands := map[Side]bench.Worker{
-		Ours: ours, Textbook: textbook, InOrder: inOrder,
-		Theirs: theirs, Priority: priority, RealFIFO: realFIFO,
-	}
-	for side, command := range commands {
-		command.Side = string(side)
-		commands[side] = command
-	}
-	return &runners{workers: commands, say: say, programs: programs{
-		Orrery:       filepath.Join(directory, "orrery"),
-		ControlPlane: filepath.Join(directory, "controlplane"),
-	}}
+// workers are the worker programs of the sides, with their arguments.
+var workers = map[Side][]string{
+	Ours: {"bench-ours"}, Textbook: {"bench-ours", "textbook"}, InOrder: {"bench-ours", "inorder"},
+	Theirs: {"bench-theirs"}, Priority: {"bench-theirs", "priority"}, RealFIFO: {"bench-theirs", "realfifo"},
 }
 
 // Run runs a side once.
@@ -46,12 +30,17 @@ func (r *runners) Run(
 	ctx context.Context, side Side, scenario string, effort bench.Effort,
 ) (bench.Outcome, error) {
 	if !strings.HasPrefix(scenario, "deletion/") {
-		return r.workers[side].Run(ctx, scenario, effort)
+		command := workers[side]
+		worker := bench.Worker{Side: string(side), Path: filepath.Join(r.directory, command[0]), Args: command[1:]}
+		return worker.Run(ctx, scenario, effort)
 	}
 	if r.deletion == nil {
 		rest.SetDefaultWarningHandler(rest.NoWarnings{}) // the server's, about deprecated types
 		r.say("starting a control plane: etcd, kube-apiserver, kube-controller-manager")
-		started, err := startCluster(ctx, r.programs)
+		started, err := startCluster(ctx, programs{
+			Orrery:       filepath.Join(r.directory, "orrery"),
+			ControlPlane: filepath.Join(r.directory, "controlplane"),
+		})
 		if err != nil {
 			return bench.Outcome{}, err
 		}
@@ -65,10 +54,8 @@ func (r *runners) stop() error {
 	if r.deletion == nil {
 		return nil
 	}
-	err := r.deletion.Stop()
-	r.deletion = nil
-	if err != nil {
-		return errors.Join(errors.New("stopping the control plane"), err)
+	if err := r.deletion.Stop(); err != nil {
+		return fmt.Errorf("stopping the control plane: %w", err)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (priorityQueue) New(options workloads.QueueOptions) workloads.Queue {
 		name = "bench"
 	}
 	q := priorityqueue.New(name, func(o *priorityqueue.Opts[string]) {
-		o.RateLimiter = exponential(options)
+		o.RateLimiter = exponential()
 		o.MetricProvider = queueProvider{options.Sinks}
 	})
 	return lastKeyKept{q}
@@ -52,11 +52,11 @@ func (clientGoQueue) New(options workloads.QueueOptions) workloads.Queue {
 		config.Name = "bench" // a queue without a name has no metrics
 		config.MetricsProvider = queueProvider{options.Sinks}
 	}
-	return workqueue.NewTypedRateLimitingQueueWithConfig(exponential(options), config)
+	return workqueue.NewTypedRateLimitingQueueWithConfig(exponential(), config)
 }
 
-func exponential(options workloads.QueueOptions) workqueue.TypedRateLimiter[string] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](options.Backoffs())
+func exponential() workqueue.TypedRateLimiter[string] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](workloads.Backoff, workloads.Backoff)
 }
 
 // queueProvider gives the sinks to the original's queues.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"sync/atomic"
@@ -25,62 +24,41 @@ type syncSubject struct{}
 
 func (syncSubject) Name() string { return "client-go" }
 
-func (syncSubject) Start(url string) (workloads.SyncInformer, error) {
-	config := &rest.Config{Host: url}
-	i := &syncInformer{stop: make(chan struct{})}
-	client, err := metadata.NewForConfig(config)
+func (syncSubject) Start(url string) (*workloads.SyncInformer, error) {
+	client, err := metadata.NewForConfig(&rest.Config{Host: url})
 	if err != nil {
 		return nil, err
 	}
 	factory := metadatainformer.NewSharedInformerFactory(client, 0)
-	i.informer = factory.ForResource(corev1.SchemeGroupVersion.WithResource("pods")).Informer()
-	i.shutdown = factory.Shutdown
-	return i, i.start(factory.Start)
-}
-
-// syncInformer is a running informer.
-type syncInformer struct {
-	informer     cache.SharedIndexInformer
-	registration cache.ResourceEventHandlerRegistration
-	shutdown     func()
-	stop         chan struct{}
-	added        atomic.Int64
-}
-
-func (i *syncInformer) start(start func(<-chan struct{})) error {
+	pods := factory.ForResource(corev1.SchemeGroupVersion.WithResource("pods")).Informer()
 	// Large clusters do this, and this project's metadata client always does.
-	err := i.informer.SetTransform(func(object any) (any, error) {
+	err = pods.SetTransform(func(object any) (any, error) {
 		if head, ok := object.(metav1.Object); ok {
 			head.SetManagedFields(nil)
 		}
 		return object, nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	i.registration, err = i.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { i.added.Add(1) },
-	})
+	added := new(atomic.Int64)
+	registration, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { added.Add(1) }})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	start(i.stop)
-	return nil
+	stop := make(chan struct{})
+	factory.Start(stop)
+	each := func(visit func(*api.ObjectMeta) error) error { return eachHead(pods.GetStore().List(), visit) }
+	return &workloads.SyncInformer{
+		Synced: registration.HasSyncedChecker().Done(), Added: added, Each: each, Stop: func() {
+			close(stop)
+			factory.Shutdown()
+		},
+	}, nil
 }
 
-func (i *syncInformer) WaitForSync(ctx context.Context) error {
-	select {
-	case <-i.registration.HasSyncedChecker().Done():
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (i *syncInformer) Added() int { return int(i.added.Load()) }
-
-func (i *syncInformer) Each(visit func(*api.ObjectMeta) error) error {
-	for _, object := range i.informer.GetStore().List() {
+func eachHead(objects []any, visit func(*api.ObjectMeta) error) error {
+	for _, object := range objects {
 		head, ok := object.(*metav1.PartialObjectMetadata)
 		if !ok {
 			return fmt.Errorf("a %T in the cache", object)
@@ -95,9 +73,4 @@ func (i *syncInformer) Each(visit func(*api.ObjectMeta) error) error {
 		}
 	}
 	return nil
-}
-
-func (i *syncInformer) Stop() {
-	close(i.stop)
-	i.shutdown()
 }

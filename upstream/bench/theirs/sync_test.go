@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"bufio"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -38,10 +38,10 @@ func TestSyncAsksForTheSame(t *testing.T) {
 	in, end := io.Pipe()
 	said, out := io.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- workloads.ServePods(workloads.SyncConfig{Objects: 3}, in, out) }()
-	var hello struct{ URL string }
-	require.NoError(t, json.NewDecoder(said).Decode(&hello))
-	target, err := url.Parse(hello.URL)
+	go func() { served <- workloads.ServePods(3, in, out) }()
+	line, err := bufio.NewReader(said).ReadString('\n')
+	require.NoError(t, err)
+	target, err := url.Parse(strings.TrimSpace(line))
 	require.NoError(t, err)
 	ask := func(subject workloads.SyncSubject) (asked []string) {
 		requests := make(chan string, 10)

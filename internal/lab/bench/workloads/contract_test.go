@@ -65,7 +65,7 @@ type subject struct {
 	phase phase
 }
 
-// changed is a queue with changes. Each function may be nil.
+// changed is a queue with changes.
 type changed struct {
 	Queue
 	phase phase
@@ -85,6 +85,7 @@ func (s *subject) New(options QueueOptions) Queue {
 	time.Sleep(s.setup)
 	s.phase++
 	q := &changed{Queue: s.QueueSubject.New(options), phase: s.phase, born: time.Now()}
+	q.add, q.get, q.done, q.addAfter = q.Queue.Add, q.Queue.Get, q.Queue.Done, q.Queue.AddAfter
 	if s.change != nil {
 		s.change(q)
 	}
@@ -95,35 +96,12 @@ func (q *changed) Add(key string) {
 	if q.phase < paced {
 		time.Sleep(time.Millisecond)
 	}
-	if q.add != nil {
-		q.add(key)
-		return
-	}
-	q.Queue.Add(key)
+	q.add(key)
 }
 
-func (q *changed) Get() (key string, shutdown bool) {
-	if q.get != nil {
-		return q.get()
-	}
-	return q.Queue.Get()
-}
-
-func (q *changed) Done(key string) {
-	if q.done != nil {
-		q.done(key)
-		return
-	}
-	q.Queue.Done(key)
-}
-
-func (q *changed) AddAfter(key string, after time.Duration) {
-	if q.addAfter != nil {
-		q.addAfter(key, after)
-		return
-	}
-	q.Queue.AddAfter(key, after)
-}
+func (q *changed) Get() (key string, shutdown bool)         { return q.get() }
+func (q *changed) Done(key string)                          { q.done(key) }
+func (q *changed) AddAfter(key string, after time.Duration) { q.addAfter(key, after) }
 
 // measured returns the result of a run of a second, by default with one producer, one worker,
 // 10,000 keys, and 100 events a second in the paced phase.

@@ -2,8 +2,6 @@ package workloads
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -25,7 +23,7 @@ func TestDispatchEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	cfg := smallDispatch()
 	cfg.Duration = time.Hour
-	_, err := RunDispatch(ctx, Dispatch(DesignTextbook), cfg, nil)
+	_, err := RunDispatch(ctx, DesignTextbook, cfg, nil)
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
@@ -87,7 +85,7 @@ func TestFaultsAreDetected(t *testing.T) {
 	} {
 		for _, merges := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", merging"}[merges], func(t *testing.T) {
-				var subject DispatchSubject = spoilt{Dispatch(DesignFast), func(h Handler) Handler {
+				var subject DispatchSubject = spoilt{DesignFast, func(h Handler) Handler {
 					return &interceptor{Handler: h, at: 100, instead: instead}
 				}}
 				if merges {
@@ -119,14 +117,14 @@ func (s *still) Stored() []State              { return s.stored }
 // silentWorld returns a world of some objects, the mark included, with one handler that has the
 // initial list. A test calls the handler itself.
 func silentWorld(objects int, merges bool) (*world, *witness) {
-	w := &world{states: make([][2]State, objects)}
+	w := &world{merges: merges, states: make([][2]State, objects)}
 	informer := &still{}
 	for object := range objects {
 		w.names, w.last = append(w.names, podName{"namespace-000", strconv.Itoa(object)}), append(w.last, 2*object)
 		informer.stored = append(informer.stored, w.state(2*object))
 	}
 	w.informer = informer
-	handler := newWitness(w, merges)
+	handler := newWitness(w)
 	w.witnesses = []*witness{handler}
 	for object := range objects {
 		handler.OnAdd(w.state(2 * object))
@@ -161,40 +159,13 @@ func TestAWrongStoreOrListIsDetected(t *testing.T) {
 
 // A stalled handler that misses an update is detected, for each promise.
 func TestAStalledHandlerThatMissesAnUpdateIsDetected(t *testing.T) {
-	subject := spoilt{Dispatch(DesignFast), func(h Handler) Handler {
+	subject := spoilt{DesignFast, func(h Handler) Handler {
 		return &interceptor{Handler: h, at: 1000, instead: func(Handler, State, State) {}}
 	}}
 	for _, promising := range []DispatchSubject{subject, merging{subject}} {
 		_, err := stalledScenario("stalled", promising).Run(t.Context(), bench.Quick)
 		assert.ErrorAs(t, err, new(*bench.ProofError))
 	}
-}
-
-// A state has the fields of its document, those that the type does not know included, as memory of
-// its own. A thousand states therefore cost a thousand times as much as one.
-func TestStatesShareNoMemory(t *testing.T) {
-	informer := Dispatch(DesignFast).New()
-	document := fmt.Appendf(nil, podDocument, "a", "n", "7")
-	var states []State
-	usage := func(n int) float64 {
-		before := bench.LiveHeap()
-		for range n {
-			state, err := informer.Decode(document)
-			require.NoError(t, err)
-			states = append(states, state)
-		}
-		return float64(bench.LiveHeap()) - float64(before)
-	}
-	states = make([]State, 0, 3000)
-	first := usage(1000)
-	assert.InEpsilon(t, 2*first, usage(2000), 0.2, "bytes of further states")
-	pod := states[0].(*api.Pod)
-	assert.Equal(t, []string{"n", "a", "7"}, []string{pod.Namespace, pod.Name, pod.ResourceVersion})
-	text, err := json.Marshal(pod)
-	require.NoError(t, err)
-	assert.Contains(t, string(text), `"terminationGracePeriodSeconds":30`, "a field that the type does not know")
-	assert.Equal(t, "8", informer.As(pod, "8").(*api.Pod).ResourceVersion)
-	assert.Equal(t, "7", pod.ResourceVersion)
 }
 
 // A counting witness detects missing, extra and wrong updates.
@@ -234,8 +205,8 @@ func TestAWitnessThatCounts(t *testing.T) {
 func TestMergedEventsAreLateSinceTheOldest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, handler := silentWorld(3, true)
-		w.phase, w.once = &bench.Phase{Driver: bench.Driver{Load: bench.Load{Rate: 1}}, Events: 9}, make([]onceEvent, 9)
-		w.phase.Begin()
+		w.due, w.once = &bench.Phase{Driver: bench.Driver{Load: bench.Load{Rate: 1}}, Events: 9}, make([]onceEvent, 9)
+		w.due.Begin()
 		began := time.Now()
 		for i, object := range []int{0, 0, 1, 1, 0, 1, 0, 1, 0} {
 			w.sendOnce(i, object, nil)

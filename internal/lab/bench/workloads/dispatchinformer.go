@@ -25,44 +25,29 @@ const (
 	DesignCoalescing Design = "coalescing"
 )
 
-// Designs returns all designs of this project.
-func Designs() []Design { return []Design{DesignFast, DesignTextbook, DesignCoalescing} }
-
-// DispatchSubjects returns informers of all designs.
+// DispatchSubjects returns all designs of this project. The first is the default.
 func DispatchSubjects() []DispatchSubject {
-	var subjects []DispatchSubject
-	for _, design := range Designs() {
-		subjects = append(subjects, Dispatch(design))
-	}
-	return subjects
+	return []DispatchSubject{DesignFast, DesignTextbook, DesignCoalescing}
 }
 
-// gears returns the gears of a design.
-func (d Design) gears() informer.Gears[*api.Pod] {
+// Name returns the name in results.
+func (d Design) Name() string { return string(d) }
+
+// Merges reports whether slow handlers may get several events as one.
+func (d Design) Merges() bool { return d == DesignCoalescing }
+
+// New returns an informer of pods with the design.
+func (d Design) New() DispatchInformer {
 	gears := fast.Gears[*api.Pod]()
 	switch d {
 	case DesignTextbook:
-		return informer.Gears[*api.Pod]{}
+		gears = informer.Gears[*api.Pod]{}
 	case DesignCoalescing:
 		gears.NewProcessor = fast.NewCoalescingProcessor[*api.Pod]
 	}
-	return gears
-}
-
-// Dispatch returns this project's informer with the given design.
-func Dispatch(design Design) DispatchSubject { return ourDispatch{design} }
-
-type ourDispatch struct{ design Design }
-
-func (o ourDispatch) Name() string { return string(o.design) }
-
-func (o ourDispatch) Merges() bool { return o.design == DesignCoalescing }
-
-func (o ourDispatch) New() DispatchInformer {
 	p := &podInformer{}
 	p.informer = informer.NewSharedIndexInformer(p, informer.Config[*api.Pod]{
-		Name:     "bench",
-		Gears:    o.design.gears(),
+		Name: "bench", Gears: gears,
 		Indexers: indexer.Indexers[*api.Pod]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[*api.Pod]},
 	})
 	return p

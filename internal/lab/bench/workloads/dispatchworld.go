@@ -18,6 +18,7 @@ import (
 // phase and are not counted.
 type world struct {
 	informer  DispatchInformer
+	merges    bool
 	names     []podName  // by object
 	states    [][2]State // by object
 	witnesses []*witness
@@ -25,8 +26,8 @@ type world struct {
 	last []int // by object: the number of the version sent last
 	sent int   // events, the mark's not included
 
-	once  []onceEvent  // the versions that are sent once, by their order
-	phase *bench.Phase // knows when they are due; may be nil
+	once []onceEvent  // the versions that are sent once, by their order
+	due  *bench.Phase // knows when they are due; may be nil
 }
 
 // podName is the name of an object.
@@ -40,9 +41,9 @@ const firstVersion = 1_000_000
 
 // newWorld makes all states and starts the informer, with its handlers synced.
 func newWorld(
-	informer DispatchInformer, merges bool, cfg DispatchConfig, buffer int, prepare func(*witness),
+	subject DispatchSubject, cfg *DispatchConfig, buffer int, prepare func(*witness),
 ) (_ *world, err error) {
-	w := &world{informer: informer}
+	w := &world{informer: subject.New(), merges: subject.Merges()}
 	var listed []State
 	for object, key := range bench.NewKeys(cfg.Objects+1, bench.Uniform, cfg.Seed).All() {
 		namespace, name, _ := strings.Cut(key, "/")
@@ -50,23 +51,23 @@ func newWorld(
 		w.last = append(w.last, 2*object)
 		var states [2]State
 		for i := range states {
-			if states[i], err = informer.Decode(w.document(object, 2*object+i)); err != nil {
+			if states[i], err = w.informer.Decode(w.document(object, 2*object+i)); err != nil {
 				return nil, err
 			}
 		}
 		w.states, listed = append(w.states, states), append(listed, states[0])
 	}
 	for range cfg.Handlers {
-		witness := newWitness(w, merges)
+		witness := newWitness(w)
 		if prepare != nil {
 			prepare(witness)
 		}
 		w.witnesses = append(w.witnesses, witness)
-		if err := informer.AddHandler(witness); err != nil {
+		if err := w.informer.AddHandler(witness); err != nil {
 			return nil, err
 		}
 	}
-	return w, informer.Start(listed, buffer)
+	return w, w.informer.Start(listed, buffer)
 }
 
 // document returns the JSON of a version of an object. Every state is decoded from a document of
@@ -178,8 +179,7 @@ func await(ctx context.Context, done <-chan struct{}) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
-		got := "not delivered within " + deliveryTimeout.String()
-		return &bench.ProofError{What: "the last event", Want: "delivered to the handler", Got: got}
+		return bench.Prove("the last event", "delivered", "not within "+deliveryTimeout.String())
 	}
 }
 
@@ -207,8 +207,7 @@ func (w *world) verify() error {
 // witness is a handler that checks every event. It is owned by the handler's goroutine; the driver
 // reads it only between drain and the next event, except for seen.
 type witness struct {
-	world  *world
-	merges bool
+	world *world
 	// observe, if not nil, is called first with each event but the mark's.
 	observe func()
 	// work, if not nil, is the handler's simulated work.
@@ -226,8 +225,8 @@ type witness struct {
 	_ [64]byte // keeps handlers on separate cache lines
 }
 
-func newWitness(w *world, merges bool) *witness {
-	made := &witness{world: w, merges: merges, marked: make(chan struct{}, 1), delivered: make([]int, len(w.names))}
+func newWitness(w *world) *witness {
+	made := &witness{world: w, marked: make(chan struct{}, 1), delivered: make([]int, len(w.names))}
 	for i := range made.delivered {
 		made.delivered[i] = -1
 	}
@@ -241,7 +240,7 @@ func (w *witness) OnAdd(state State) {
 	}
 	object := w.world.object(number)
 	if w.delivered[object] >= 0 || number != 2*object {
-		w.wrong("each object of the initial list once", state, "another addition")
+		w.wrong("each object of the initial list once", state)
 	}
 	w.delivered[object] = number
 }
@@ -265,15 +264,15 @@ func (w *witness) OnUpdate(old, state State) {
 		w.observe()
 	}
 	before := w.delivered[object]
-	if from := old.GetResourceVersion(); w.world.number(from) != before {
-		w.wrong("an update from the state delivered before", state, "from version "+from)
+	if w.world.number(old.GetResourceVersion()) != before {
+		w.wrong("an update from the state delivered before", state)
 	}
 	oldest, consistent := w.oldest(number, before)
 	if !consistent {
-		w.wrong("the next event of the object", state, fmt.Sprintf("after version %d", firstVersion+before))
+		w.wrong("the next event of the object", state)
 	}
-	if i := oldest - w.world.stateCount(); i >= 0 && w.world.phase != nil {
-		w.latency.Record(w.world.phase.Late(i))
+	if i := oldest - w.world.stateCount(); i >= 0 && w.world.due != nil {
+		w.latency.Record(w.world.due.Late(i))
 	}
 	w.delivered[object] = number
 	if object == w.world.mark() {
@@ -287,14 +286,14 @@ func (w *witness) OnUpdate(old, state State) {
 	}
 }
 
-func (w *witness) OnDelete(state State) { w.wrong("no deletion", state, "a deletion") }
+func (w *witness) OnDelete(state State) { w.wrong("no deletion", state) }
 
 // oldest returns the oldest event that an update stands for, which has waited longest, if the
 // update follows the version delivered before. How many states were merged is unknown.
 func (w *witness) oldest(number, before int) (oldest int, consistent bool) {
 	for oldest = number; w.world.previous(oldest) != before; oldest = w.world.previous(oldest) {
-		if !w.merges || oldest < w.world.stateCount() {
-			return oldest, w.merges && number < w.world.stateCount()
+		if !w.world.merges || oldest < w.world.stateCount() {
+			return oldest, w.world.merges && number < w.world.stateCount()
 		}
 	}
 	return oldest, true
@@ -304,24 +303,19 @@ func (w *witness) oldest(number, before int) (oldest int, consistent bool) {
 func (w *witness) begin(state State) int {
 	number := w.world.number(state.GetResourceVersion())
 	if number < 0 {
-		w.wrong("a version that was sent", state, "another one")
-		return number
-	}
-	if of := w.world.names[w.world.object(number)]; nameOf(state) != of {
-		w.wrong("the object of the version", state, "version of "+of.namespace+"/"+of.name)
+		w.wrong("a version that was sent", state)
+	} else if nameOf(state) != w.world.names[w.world.object(number)] {
+		w.wrong("the object of the version", state)
 	}
 	return number
 }
 
 func nameOf(state State) podName { return podName{state.GetNamespace(), state.GetName()} }
 
-func (w *witness) wrong(what string, state State, got any) {
+func (w *witness) wrong(want string, state State) {
 	if w.fault == nil {
-		w.fault = &bench.ProofError{
-			What: fmt.Sprintf("event %d of a handler: %s", w.events, what),
-			Want: fmt.Sprintf("%s/%s at version %s", state.GetNamespace(), state.GetName(), state.GetResourceVersion()),
-			Got:  got,
-		}
+		got := fmt.Sprintf("%s/%s at version %s", state.GetNamespace(), state.GetName(), state.GetResourceVersion())
+		w.fault = &bench.ProofError{What: fmt.Sprintf("event %d of a handler", w.events), Want: want, Got: got}
 	}
 }
 
@@ -333,11 +327,38 @@ func (w *witness) verify() error {
 	for object, last := range w.world.last {
 		if w.delivered[object] != last {
 			what := "the version delivered last of " + w.world.names[object].name
-			return &bench.ProofError{What: what, Want: versionOf(last), Got: versionOf(w.delivered[object])}
+			return bench.Prove(what, versionOf(last), versionOf(w.delivered[object]))
 		}
 	}
-	if w.merges {
+	if w.world.merges {
 		return nil
 	}
 	return bench.Prove("events delivered to a handler", w.world.sent, w.events)
 }
+
+// podDocument is a small pod as a server sends it: name, namespace and version.
+const podDocument = `{
+	"apiVersion": "v1",
+	"kind": "Pod",
+	"metadata": {
+		"name": "%s",
+		"generateName": "web-7c5ddbdf54-",
+		"namespace": "%s",
+		"uid": "0f9d2c34-5a1b-4c1e-9d55-20b9bbf1a0e1",
+		"resourceVersion": "%s",
+		"creationTimestamp": "2026-01-02T03:04:05Z",
+		"labels": {"app": "web", "pod-template-hash": "7c5ddbdf54"},
+		"ownerReferences": [{
+			"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-7c5ddbdf54",
+			"uid": "9a1f4f0e-7b0e-4c8f-8a51-63a0f5f2d0aa", "controller": true, "blockOwnerDeletion": true
+		}]
+	},
+	"spec": {
+		"nodeName": "node-017",
+		"restartPolicy": "Always",
+		"serviceAccountName": "default",
+		"terminationGracePeriodSeconds": 30,
+		"containers": [{"name": "web", "image": "registry.example/web:1.17.3"}]
+	},
+	"status": {"phase": "Running", "podIP": "10.0.17.4", "startTime": "2026-01-02T03:04:07Z"}
+}`

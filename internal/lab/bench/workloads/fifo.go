@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -30,8 +31,8 @@ type FIFOConfig struct {
 
 // AddTo adds a flag for each field.
 func (c *FIFOConfig) AddTo(flags *pflag.FlagSet) {
-	bench.CountVar(flags, &c.Keys, "keys", 100_000, 1, 10_000_000, "how many objects there are")
-	bench.CountVar(flags, &c.Backlog, "backlog", 1000, 1, 1_000_000,
+	bench.NumberVar(flags, &c.Keys, "keys", 100_000, 1, 10_000_000, "how many objects there are")
+	bench.NumberVar(flags, &c.Backlog, "backlog", 1000, 1, 1_000_000,
 		"how many events may wait before the producer does")
 	c.Load.AddTo(flags, "objects")
 }
@@ -133,40 +134,45 @@ func (g FIFOGear[T]) Name() string { return g.Subject }
 // another adds, as a reflector does. At a steady rate each event brings a new object, as from a
 // watch, which is part of its latency.
 func (g FIFOGear[T]) Run(ctx context.Context, cfg *FIFOConfig, meter *bench.Meter) (*bench.Result, error) {
-	r := fifoRun[T]{
-		gear: g, cfg: *cfg,
-		keys: bench.NewKeys(cfg.Keys, cfg.Distribution, cfg.Seed),
-		pods: MakePods(cfg.Keys, min(cfg.Keys, 100)),
-	}
-	r.objects = g.All(r.pods)
-	return bench.Driver{Load: cfg.Load, Meter: meter, Event: "event", Handled: "events", Phase: r.phase}.Run(ctx)
+	phase := newFIFORun(g, cfg).phase
+	return bench.Driver{Load: cfg.Load, Meter: meter, Event: "event", Handled: "events", Phase: phase}.Run(ctx)
 }
 
-// fifoRun is one run of "lab bench fifo".
+// fifoRun is one run of "lab bench fifo" or of fifo/add-pop.
 type fifoRun[T any] struct {
 	gear    FIFOGear[T]
-	cfg     FIFOConfig
+	cfg     *FIFOConfig
 	keys    *bench.Keys
 	pods    []Pod
 	objects []T // of the pods
 }
 
+func newFIFORun[T any](g FIFOGear[T], cfg *FIFOConfig) *fifoRun[T] {
+	pods := MakePods(cfg.Keys, min(cfg.Keys, 100))
+	keys := bench.NewKeys(cfg.Keys, cfg.Distribution, cfg.Seed)
+	return &fifoRun[T]{gear: g, cfg: cfg, keys: keys, pods: pods, objects: g.All(pods)}
+}
+
 // phase adds events and proves that each was handed out once. As fast as possible, an object has
 // the number of its key, and the backlog is bounded. At a steady rate it has the number of its
 // event, and the producer never waits for the queue; a latency ends when the event was handed out.
+// Keys that are drawn in turn must also be handed out in turn.
 func (r *fifoRun[T]) phase(ctx context.Context, p *bench.Phase) error {
 	queue, err := r.gear.NewQueue(nil)
 	if err != nil {
 		return err
 	}
-	unknown, popped := 0, make([]int, max(len(r.objects), p.Events))
+	wrong, next, popped := 0, 0, make([]int, max(len(r.objects), p.Events))
 	c := consume(queue, func(obj T, _ bool) {
 		number := r.gear.Number(obj)
-		if number < 0 || number >= int64(len(popped)) {
-			unknown++
+		if number < 0 || number >= int64(len(popped)) || p.Fixed() && number != int64(next) {
+			wrong++
 			return
 		}
 		popped[number]++
+		if next++; next == len(r.objects) {
+			next = 0
+		}
 		if p.Paced() {
 			p.Latency.Record(p.Late(int(number)))
 		}
@@ -174,13 +180,12 @@ func (r *fifoRun[T]) phase(ctx context.Context, p *bench.Phase) error {
 	added := make([]int, len(popped))
 	timed, cancel := context.WithTimeout(ctx, p.Duration)
 	defer cancel()
-	makeRoom := c.bounded(r.cfg.Backlog)
 	add := func(event, key int) error {
 		if p.Paced() {
 			added[event]++
 			return queue.Add(r.gear.New(r.pods[key].As(int64(event))))
 		}
-		if err := makeRoom(timed, event); err != nil && timed.Err() == nil {
+		if err := c.makeRoom(timed, event, r.cfg.Backlog); err != nil && timed.Err() == nil {
 			return err
 		}
 		added[key]++
@@ -191,7 +196,7 @@ func (r *fifoRun[T]) phase(ctx context.Context, p *bench.Phase) error {
 		err = p.Produce(ctx, r.keys, add)
 		err = cmp.Or(err, c.finish())
 	})
-	if err := cmp.Or(err, bench.Prove("objects handed out but never added", 0, unknown)); err != nil {
+	if err := cmp.Or(err, bench.Prove("objects handed out but never added, or not in turn", 0, wrong)); err != nil {
 		return err
 	}
 	for number, got := range popped {
@@ -210,9 +215,10 @@ type consumer[T any] struct {
 	queue FIFO[T]
 	// seen counts the objects handed out; the producer reads it to bound the backlog.
 	seen atomic.Int64
-	// turns counts the calls of Pop that returned something. Owned by the goroutine until ended.
+	room int // the producer's next event that may have to wait
+	// turns counts the calls of Pop that returned something, and err is the error that ended the
+	// loop. Both are owned by the goroutine until ended.
 	turns int
-	// err is the error that ended the loop. Owned by the goroutine until ended.
 	err   error
 	ended chan struct{}
 }
@@ -222,28 +228,20 @@ func consume[T any](queue FIFO[T], see func(obj T, deleted bool)) *consumer[T] {
 	c := &consumer[T]{queue: queue, ended: make(chan struct{})}
 	go func() {
 		defer close(c.ended)
-		c.err = c.loop(see)
+		n := int64(0)
+		pop := queue.Popper(func(obj T, deleted bool) {
+			see(obj, deleted)
+			n++
+		})
+		for c.err = pop(); c.err == nil; c.err = pop() {
+			c.turns++
+			c.seen.Store(n)
+		}
+		if errors.Is(c.err, deltafifo.ErrFIFOClosed) {
+			c.err = nil
+		}
 	}()
 	return c
-}
-
-func (c *consumer[T]) loop(see func(obj T, deleted bool)) error {
-	n := int64(0)
-	count := func(obj T, deleted bool) {
-		see(obj, deleted)
-		n++
-	}
-	pop := c.queue.Popper(count)
-	for {
-		switch err := pop(); {
-		case errors.Is(err, deltafifo.ErrFIFOClosed):
-			return nil
-		case err != nil:
-			return err
-		}
-		c.turns++
-		c.seen.Store(n)
-	}
 }
 
 // finish closes the queue and waits until the consumer has ended.
@@ -253,28 +251,142 @@ func (c *consumer[T]) finish() error {
 	return c.err
 }
 
-// bounded returns a function that the producer calls before each event. If the backlog is full, it
-// blocks until half of it was handed out.
-func (c *consumer[T]) bounded(backlog int) func(ctx context.Context, event int) error {
-	room := backlog // the next event that must wait
-	return func(ctx context.Context, event int) error {
-		if event < room {
-			return nil
-		}
-		err := c.waitFor(ctx, int64(event-backlog/2))
-		room = int(c.seen.Load()) + backlog
-		return err
+// makeRoom is called before each event. If the backlog is full, it blocks until half of it was
+// handed out. It spins, because parking and waking the goroutine would be measured too.
+func (c *consumer[T]) makeRoom(ctx context.Context, event, backlog int) error {
+	if event < c.room {
+		return nil
 	}
-}
-
-// waitFor blocks until the consumer has seen n objects. It spins, because parking and waking the
-// goroutine would be measured too.
-func (c *consumer[T]) waitFor(ctx context.Context, n int64) error {
-	for spins := 1; c.seen.Load() < n; spins++ {
+	for spins := 1; c.seen.Load() < int64(event-backlog/2); spins++ {
 		runtime.Gosched()
 		if spins%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}
+	c.room = int(c.seen.Load()) + backlog
 	return nil
+}
+
+// Scenarios returns the pieces of work of the comparison.
+func (g FIFOGear[T]) Scenarios() []bench.Scenario {
+	all := []bench.Scenario{{Name: "fifo/add-pop", Run: g.addPop}}
+	if !g.NoRelist {
+		all = append(all, bench.Scenario{Name: "fifo/relist", Run: g.relist})
+	}
+	return all
+}
+
+// addPop adds objects in one goroutine and pops them in another. No key waits twice, so nothing is
+// merged, and each Add costs a Pop. Time runs from the first Add to the last object handed out.
+func (g FIFOGear[T]) addPop(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+	n := effort.Of(500_000, 100_000)
+	cfg := &FIFOConfig{Keys: 10_000, Backlog: 1000, Load: bench.Load{Distribution: bench.InTurn}}
+	p, err := bench.Fixed(ctx, n, newFIFORun(g, cfg).phase)
+	if err != nil {
+		return bench.Outcome{}, err
+	}
+	return bench.Outcome{
+		Figures: p.Usage.PerOp(n),
+		Proof:   fmt.Sprintf("%d objects added by one goroutine and popped by another, once each and in order", n),
+	}, nil
+}
+
+// relistKnown is the number of objects in the store. Tests use fewer.
+var relistKnown = 100_000
+
+// relistVanished of them are missing from the list.
+const relistVanished = 1000
+
+// relist calls Replace with a list of as many objects as the store knows, of which 1,000 are new
+// and 1,000 have vanished. "ms" is the duration of Replace. Meanwhile another goroutine adds an
+// object every 200 us, as a watch would; "lock-ms" is the longest of its calls.
+func (g FIFOGear[T]) relist(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+	all := MakePods(relistKnown+relistVanished, 101)
+	known := g.All(all[:relistKnown])
+	listed := make([]T, 0, relistKnown)
+	for _, p := range all[relistVanished:] {
+		listed = append(listed, g.New(p.As(p.Number+int64(len(all)))))
+	}
+	// The other goroutine's object is one that is listed, so the list does not delete it.
+	other := g.New(all[relistVanished].As(bystander))
+	var took, waited []float64 // milliseconds
+	for range effort.Of(3, 2) {
+		replace, wait, err := g.relistOnce(ctx, known, listed, other)
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		took, waited = append(took, replace.Seconds()*1000), append(waited, wait.Seconds()*1000)
+	}
+	return bench.Outcome{
+		Figures: map[string]float64{"ms": bench.Median(took), "lock-ms": bench.Median(waited)},
+		Proof: fmt.Sprintf("a list of %d objects against a store of %d: "+
+			"%d objects and %d deletions popped, concurrent events included",
+			len(listed), len(known), len(listed), relistVanished),
+	}, nil
+}
+
+// bystander is the number of the object that the other goroutine adds.
+const bystander = -1
+
+// relistOnce returns how long Replace took, and how long the slowest Add beside it. It proves that
+// every listed object was handed out once, every vanished one as a deletion with the state from the
+// store, and everything that the other goroutine added.
+func (g FIFOGear[T]) relistOnce(
+	ctx context.Context, known, listed []T, other T,
+) (took, waited time.Duration, err error) {
+	queue, err := g.NewQueue(known)
+	if err != nil {
+		return 0, 0, err
+	}
+	runtime.GC() // collect the garbage of earlier rounds
+
+	stop, stopped, added := make(chan struct{}), make(chan error, 1), 0
+	started := make(chan struct{})
+	go func() {
+		const rate = 5000 // per second
+		pacer := bench.NewPacer(time.Now(), rate)
+		for err := error(nil); ; { // without a ticker, whose resolution of a millisecond would miss shorter locks
+			began := time.Now()
+			err = cmp.Or(err, queue.Add(other))
+			waited = max(waited, time.Since(began))
+			if added++; added == 1 {
+				close(started)
+			}
+			pacer.Wait(ctx, added)
+			select {
+			case <-stop:
+				stopped <- err
+				return
+			default:
+			}
+		}
+	}()
+	<-started
+	began := time.Now()
+	err = queue.Replace(listed, "2")
+	took = time.Since(began)
+	close(stop)
+	err = cmp.Or(<-stopped, ctx.Err(), err)
+
+	want := map[int64]int{bystander: added}
+	for i := range relistVanished {
+		want[int64(i)] = 1
+	}
+	for _, obj := range listed {
+		want[g.Number(obj)] = 1
+	}
+	c := consume(queue, func(obj T, gone bool) {
+		number := g.Number(obj)
+		if vanished := number >= 0 && number < relistVanished; gone == vanished {
+			want[number]--
+		}
+	})
+	err = cmp.Or(err, c.finish())
+	wrong := 0
+	for _, missing := range want {
+		if missing != 0 {
+			wrong++
+		}
+	}
+	return took, waited, cmp.Or(err, bench.Prove("objects handed out too rarely or too often", 0, wrong))
 }

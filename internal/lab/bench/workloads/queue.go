@@ -36,24 +36,13 @@ type Batcher interface {
 
 // QueueOptions are the options of a queue. The zero value is a queue without metrics.
 type QueueOptions struct {
-	// Backoff is the delay after the first failure of a key; the rate limiter is exponential per
-	// item. Default: 5 ms, as in controllers.
-	Backoff time.Duration
 	// Sinks receive the queue's metrics. Default: no metrics.
 	Sinks *Sinks
 }
 
-// MaxBackoff is the longest back-off, as in controllers, unless Backoff is longer.
-const MaxBackoff = 1000 * time.Second
-
-// Backoffs returns the first and the longest back-off.
-func (o QueueOptions) Backoffs() (first, longest time.Duration) {
-	first = o.Backoff
-	if first == 0 {
-		first = 5 * time.Millisecond
-	}
-	return first, max(first, MaxBackoff)
-}
+// Backoff is the delay after the first failure of a key, longer than any run. The rate limiter is
+// exponential per item.
+const Backoff = time.Hour
 
 // QueueSubject makes queues of one kind.
 type QueueSubject interface {
@@ -91,7 +80,7 @@ type queueForm struct {
 func (f queueForm) Name() string { return f.name }
 
 func (f queueForm) New(options QueueOptions) Queue {
-	limiter := queue.NewItemExponentialFailureRateLimiter[string](options.Backoffs())
+	limiter := queue.NewItemExponentialFailureRateLimiter[string](Backoff, Backoff)
 	if options.Sinks == nil {
 		return f.make(limiter, queue.Config[string]{})
 	}
@@ -237,11 +226,11 @@ type QueueConfig struct {
 
 // AddTo adds a flag for each field.
 func (c *QueueConfig) AddTo(flags *pflag.FlagSet) {
-	bench.CountVar(flags, &c.Producers, "producers", 2, 1, 10_000, "goroutines that add keys")
-	bench.CountVar(flags, &c.Workers, "workers", 2, 1, 10_000, "goroutines that process keys")
-	bench.CountVar(flags, &c.Keys, "keys", 10_000, 1, 10_000_000, "how many different keys there are")
+	bench.NumberVar(flags, &c.Producers, "producers", 2, 1, 10_000, "goroutines that add keys")
+	bench.NumberVar(flags, &c.Workers, "workers", 2, 1, 10_000, "goroutines that process keys")
+	bench.NumberVar(flags, &c.Keys, "keys", 10_000, 1, 10_000_000, "how many different keys there are")
 	bench.CostVar(flags, &c.HandlerCost)
-	bench.DurationVar(flags, &c.Stall, "stall", 0, 0, mostStall,
+	bench.NumberVar(flags, &c.Stall, "stall", 0, 0, mostStall,
 		"stop the queue for this long in each phase: do the results show it?")
 	c.Load.AddTo(flags, "keys")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,64 +15,61 @@ import (
 // QueueScenarios returns the pieces of work for comparisons. Each side has the same keys in the
 // same order; upstream/bench/compare/texts says what each measures.
 func QueueScenarios(subject QueueSubject) []bench.Scenario {
-	type work func(context.Context, QueueSubject, bench.Effort) (bench.Outcome, error)
-	scenario := func(name string, run work) bench.Scenario {
-		return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
-			return run(ctx, subject, effort)
-		}}
-	}
+	w := queueWork{subject}
 	return []bench.Scenario{
-		scenario("queue/cycle", cycle),
-		scenario("queue/cycle-metrics", cycleMetrics),
-		scenario("queue/pipeline", pipeline),
-		scenario("queue/add-after", addAfter),
-		scenario("queue/add-rate-limited", addRateLimited),
+		{Name: "queue/cycle", Run: w.cycle},
+		{Name: "queue/cycle-metrics", Run: w.cycleMetrics},
+		{Name: "queue/pipeline", Run: w.pipeline},
+		{Name: "queue/add-after", Run: w.addAfter},
+		{Name: "queue/add-rate-limited", Run: w.addRateLimited},
 	}
+}
+
+type queueWork struct{ QueueSubject }
+
+// start returns a new queue that ends with the context, or if it loses a key.
+func (w queueWork) start(ctx context.Context, options QueueOptions) *guard {
+	return watch(ctx, w.New(options))
 }
 
 // cycle is a key's way through an empty queue in one goroutine. There is no waiting and no
 // contention, so the figure is the queue's own work per key. All keys have passed the queue once
 // before the measurement.
-func cycle(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
-	return runCycle(ctx, subject, effort, nil)
+func (w queueWork) cycle(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+	return w.cycleWith(ctx, effort, nil)
 }
 
 // cycleMetrics is cycle with metrics that only count their calls, so that the queue's own work for
 // them is measured. client-go also updates the depth gauge with every Add and Get; this project's
 // queue does so every half second.
-func cycleMetrics(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
-	return runCycle(ctx, subject, effort, new(Sinks))
+func (w queueWork) cycleMetrics(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+	return w.cycleWith(ctx, effort, new(Sinks))
 }
 
-func runCycle(ctx context.Context, subject QueueSubject, effort bench.Effort, sinks *Sinks) (bench.Outcome, error) {
-	n := effort.Of(2_000_000, 400_000)
-	keys := bench.NewKeys(10_000, bench.Uniform, 1).All()
-	q := subject.New(QueueOptions{Sinks: sinks})
-	g := watch(ctx, q)
+func (w queueWork) cycleWith(ctx context.Context, effort bench.Effort, sinks *Sinks) (bench.Outcome, error) {
+	n, keys := effort.Of(2_000_000, 400_000), bench.NewKeys(10_000, bench.Uniform, 1).All()
+	g := w.start(ctx, QueueOptions{Sinks: sinks})
 	defer g.Close()
-
-	right := cycles(q, keys, 1, g) // warm-up
-	usage := bench.Measure(func() { right += cycles(q, keys, n/len(keys), g) })
-
+	right := cycles(g, keys, 1) // warm-up
+	usage := bench.Measure(func() { right += cycles(g, keys, n/len(keys)) })
 	err := cmp.Or(
 		ctx.Err(),
 		bench.Prove("keys that came out in FIFO order", n+len(keys), right),
-		bench.Prove("keys left", 0, q.Len()),
+		bench.Prove("keys left", 0, g.q.Len()),
 	)
 	proof := fmt.Sprintf("%d keys came out in FIFO order", n)
-	if sinks != nil && err == nil {
+	if sinks != nil {
 		proof += ", each with its add, wait and work metrics"
-		err = cmp.Or(
-			bench.Prove("keys reported as added", n+len(keys), sinks.Adds.Calls()),
-			bench.Prove("waits reported", n+len(keys), sinks.Waits.Calls()),
-			bench.Prove("works reported", n+len(keys), sinks.Works.Calls()),
-		)
+		for _, calls := range []int{sinks.Adds.Calls(), sinks.Waits.Calls(), sinks.Works.Calls()} {
+			err = cmp.Or(err, bench.Prove("adds, waits and works reported", n+len(keys), calls))
+		}
 	}
 	return bench.Outcome{Figures: usage.PerOp(n), Proof: proof}, err
 }
 
 // cycles sends all keys through the queue, rounds times, and returns how many came out correctly.
-func cycles(q Queue, keys []string, rounds int, g *guard) (right int) {
+func cycles(g *guard, keys []string, rounds int) (right int) {
+	q := g.q
 	for range rounds {
 		for _, key := range keys {
 			q.Add(key)
@@ -98,26 +96,20 @@ const (
 // pipeline is a burst: four goroutines add different keys as fast as they can to a queue that has
 // not grown yet, while four workers process them. The time runs until the last worker has seen the
 // shutdown. A Batcher adds and gets keys in batches.
-func pipeline(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
+func (w queueWork) pipeline(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	n := effort.Of(1_000_000, 200_000)
 	keys := bench.NewKeys(n, bench.Uniform, 1).All()
-
-	warm := watch(ctx, subject.New(QueueOptions{}))
-	sendAll(warm, keys[:n/20])
-	warm.Close()
-
-	g := watch(ctx, subject.New(QueueOptions{}))
-	defer g.Close()
+	sendAll(w.start(ctx, QueueOptions{}), keys[:n/20]) // warm-up
+	g := w.start(ctx, QueueOptions{})
 	var got keyDigest
 	usage := bench.Measure(func() { got = sendAll(g, keys) })
-
 	figures := usage.PerOp(n)
 	figures["processed/s"] = float64(n) / usage.Elapsed.Seconds()
 	return bench.Outcome{Figures: figures, Proof: fmt.Sprintf("%d keys processed once each", n)},
 		cmp.Or(ctx.Err(), proveSame(keys, got))
 }
 
-// sendAll sends all keys through the queue and shuts it down. It returns the digest of what the
+// sendAll sends all keys through the queue and closes its guard. It returns the digest of what the
 // workers got.
 func sendAll(g *guard, keys []string) (all keyDigest) {
 	batcher, ok := g.q.(Batcher)
@@ -131,7 +123,11 @@ func sendAll(g *guard, keys []string) (all keyDigest) {
 	}
 	for i := range pipelineProducers {
 		from, to := len(keys)*i/pipelineProducers, len(keys)*(i+1)/pipelineProducers
-		producers.Go(func() { addBatches(batcher, keys[from:to]) })
+		producers.Go(func() {
+			for batch := range slices.Chunk(keys[from:to], pipelineBatch) {
+				batcher.AddAll(batch)
+			}
+		})
 	}
 	producers.Wait()
 	for g.q.Len() > 0 && !g.ended() {
@@ -139,18 +135,11 @@ func sendAll(g *guard, keys []string) (all keyDigest) {
 	}
 	g.ShutDown()
 	workers.Wait()
+	g.Close()
 	for _, d := range got {
 		all.merge(d)
 	}
 	return all
-}
-
-func addBatches(q Batcher, keys []string) {
-	for len(keys) > 0 {
-		n := min(len(keys), pipelineBatch)
-		q.AddAll(keys[:n])
-		keys = keys[n:]
-	}
 }
 
 // workBatches processes keys until the shutdown.
@@ -224,8 +213,6 @@ func proveSame(wanted []string, got keyDigest) error {
 }
 
 const (
-	// farFuture is a delay longer than any run.
-	farFuture = time.Hour
 	// sentinel is added last. It is none of the keys.
 	sentinel = "last"
 	// broughtForward selects the delayed keys to be added again after the measurement: one in a
@@ -239,35 +226,47 @@ const (
 //
 // Queues keep keys in tables that double when full, so bytes per key depend on the number of keys.
 // A quick run has a quarter of the keys, so its tables have doubled as recently.
-func addAfter(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
-	keys := bench.NewKeys(effort.Of(1_000_000, 250_000), bench.Uniform, 1)
-	return delayAll(ctx, subject, keys, func(q Queue, key string) { q.AddAfter(key, farFuture) }, 0)
+func (w queueWork) addAfter(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+	delay := func(q Queue, key string) { q.AddAfter(key, Backoff) }
+	return w.delayAll(ctx, effort.Of(1_000_000, 250_000), delay, 0)
 }
 
 // addRateLimited reports the first failure of different keys. The back-off starts at an hour, so no
 // key returns during the run; the time stops as for addAfter.
-func addRateLimited(ctx context.Context, subject QueueSubject, effort bench.Effort) (bench.Outcome, error) {
-	keys := bench.NewKeys(effort.Of(500_000, 300_000), bench.Uniform, 1)
-	return delayAll(ctx, subject, keys, Queue.AddRateLimited, 1)
+func (w queueWork) addRateLimited(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+	return w.delayAll(ctx, effort.Of(500_000, 300_000), Queue.AddRateLimited, 1)
 }
 
-// delayAll delays all keys, each with a number of failures.
-func delayAll(
-	ctx context.Context, subject QueueSubject, keys *bench.Keys, delay func(Queue, string), failed int,
+// delayAll delays n keys, each with a number of failures. Afterwards it adds some of them again and
+// proves that exactly these are handed out, once each.
+func (w queueWork) delayAll(
+	ctx context.Context, n int, delay func(Queue, string), failed int,
 ) (bench.Outcome, error) {
-	n := keys.Len()
-
-	warm := watch(ctx, subject.New(QueueOptions{Backoff: farFuture}))
-	delayThese(warm, keys.All()[:n/20], delay)
+	keys := bench.NewKeys(n, bench.Uniform, 1).All()
+	warm := w.start(ctx, QueueOptions{})
+	delayThese(warm, keys[:n/20], delay)
 	warm.Close()
 
-	g := watch(ctx, subject.New(QueueOptions{Backoff: farFuture}))
+	g := w.start(ctx, QueueOptions{})
 	defer g.Close()
 	var first string
-	usage := bench.Measure(func() { first = delayThese(g, keys.All(), delay) })
-	failures := 0
-	for _, key := range keys.All() {
+	usage := bench.Measure(func() { first = delayThese(g, keys, delay) })
+	failures, wanted := 0, []string(nil)
+	for i, key := range keys {
 		failures += g.q.NumRequeues(key)
+		if i%broughtForward == 0 {
+			wanted = append(wanted, key)
+			g.q.AddAfter(key, 1)
+		}
+	}
+	var got keyDigest
+	for range wanted {
+		key, shutdown := g.q.Get()
+		if shutdown {
+			break
+		}
+		got.add(key)
+		g.q.Done(key)
 	}
 	proof := fmt.Sprintf("%d keys delayed; none came early; %d brought forward, each delivered once; "+
 		"%d failures counted", n, n/broughtForward, failures)
@@ -275,7 +274,8 @@ func delayAll(
 		ctx.Err(),
 		bench.Prove("the first key that was handed out", sentinel, first),
 		bench.Prove("failures counted", n*failed, failures),
-		proveForward(g, keys),
+		proveSame(wanted, got),
+		bench.Prove("keys that came early", 0, g.q.Len()),
 	)
 }
 
@@ -291,27 +291,4 @@ func delayThese(g *guard, keys []string, delay func(Queue, string)) (first strin
 	first, _ = g.q.Get()
 	g.q.Done(first)
 	return first
-}
-
-// proveForward adds some of the delayed keys again and proves that exactly these are handed out,
-// once each.
-func proveForward(g *guard, keys *bench.Keys) error {
-	var wanted []string
-	var got keyDigest
-	for i := 0; i < keys.Len(); i += broughtForward {
-		wanted = append(wanted, keys.Key(i))
-		g.q.AddAfter(keys.Key(i), 1)
-	}
-	for range wanted {
-		key, shutdown := g.q.Get()
-		if shutdown {
-			break
-		}
-		got.add(key)
-		g.q.Done(key)
-	}
-	return cmp.Or(
-		proveSame(wanted, got),
-		bench.Prove("keys that came early", 0, g.q.Len()),
-	)
 }

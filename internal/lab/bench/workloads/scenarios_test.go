@@ -58,7 +58,7 @@ func allScenarios() map[string][]bench.Scenario {
 	for _, subject := range Stores() {
 		all[subject.Name()] = append(all[subject.Name()], subject.Scenarios()...)
 	}
-	all["fast"] = slices.Concat(all["fast"], DispatchScenarios(Dispatch(DesignFast)), SyncScenarios(FastSync()))
+	all["fast"] = slices.Concat(all["fast"], DispatchScenarios(DesignFast), SyncScenarios(FastSync()))
 	return all
 }
 
@@ -120,18 +120,16 @@ func runs() map[string]func(t *testing.T) (*bench.Result, error) {
 		}
 	}
 	load := bench.Load{Distribution: bench.Zipf, Duration: 20 * time.Millisecond, Rate: 5000, Seed: 1}
-	for _, kind := range ReaderKinds() {
-		for _, subject := range Stores() {
-			cfg := configured(func(c *StoreConfig) { c.Load, c.Objects, c.Readers, c.Reader = load, 300, 2, kind })
-			all["store "+subject.Name()+" "+string(kind)] = func(t *testing.T) (*bench.Result, error) {
-				return subject.Run(t.Context(), cfg, nil)
-			}
+	for _, subject := range Stores() {
+		cfg := configured(func(c *StoreConfig) { c.Load, c.Objects, c.Readers = load, 300, 2 })
+		all["store "+subject.Name()] = func(t *testing.T) (*bench.Result, error) {
+			return subject.Run(t.Context(), cfg, nil)
 		}
 	}
-	for _, design := range Designs() {
+	for _, design := range DispatchSubjects() {
 		cfg := configured(func(c *DispatchConfig) { c.Load, c.Objects, c.HandlerCost = load, 50, 1 })
-		all["dispatch "+string(design)] = func(t *testing.T) (*bench.Result, error) {
-			return RunDispatch(t.Context(), Dispatch(design), cfg, nil)
+		all["dispatch "+design.Name()] = func(t *testing.T) (*bench.Result, error) {
+			return RunDispatch(t.Context(), design, cfg, nil)
 		}
 	}
 	return all
@@ -168,7 +166,7 @@ func TestRunsWithMoreParameters(t *testing.T) {
 	}
 	dispatch := func(change func(c *DispatchConfig)) func() (*bench.Result, error) {
 		return func() (*bench.Result, error) {
-			return RunDispatch(t.Context(), Dispatch(DesignFast), configured(change), nil)
+			return RunDispatch(t.Context(), DesignFast, configured(change), nil)
 		}
 	}
 	for name, c := range map[string]struct {

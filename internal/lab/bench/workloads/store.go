@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"orrery/indexer"
 	"orrery/indexer/fast"
 	"orrery/informer"
-	"orrery/internal/app/program"
 	"orrery/internal/lab/bench"
 )
 
@@ -22,35 +22,17 @@ import (
 type StoreConfig struct {
 	// Objects is the number of objects in the store, in 100 namespaces of equal size.
 	Objects int
-	// Readers is the number of goroutines that read while one writes.
+	// Readers is the number of goroutines that list all objects in a loop while one writes.
 	Readers int
-	// Reader is their kind.
-	Reader ReaderKind
 	bench.Load
 }
 
 // AddTo adds a flag for each field.
 func (c *StoreConfig) AddTo(flags *pflag.FlagSet) {
-	bench.CountVar(flags, &c.Objects, "objects", 100_000, 1, 10_000_000, "how many objects are in the store")
-	bench.CountVar(flags, &c.Readers, "readers", 4, 0, 10_000, "goroutines that read in a loop")
-	program.WordVar(flags, &c.Reader, "reader", "", "kind of reader", ReaderKinds(), "what they do")
+	bench.NumberVar(flags, &c.Objects, "objects", 100_000, 1, 10_000_000, "how many objects are in the store")
+	bench.NumberVar(flags, &c.Readers, "readers", 4, 0, 10_000, "goroutines that list all objects in a loop")
 	c.Load.AddTo(flags, "objects")
 }
-
-// ReaderKind is what the readers of a run do in a loop.
-type ReaderKind string
-
-const (
-	// ReadList reads a slice of all objects.
-	ReadList ReaderKind = "list"
-	// ReadByIndex reads a slice of the objects of each namespace in turn.
-	ReadByIndex ReaderKind = "by-index"
-	// ReadOne reads one object, chosen like the writer's.
-	ReadOne ReaderKind = "get"
-)
-
-// ReaderKinds returns all kinds.
-func ReaderKinds() []ReaderKind { return []ReaderKind{ReadList, ReadByIndex, ReadOne} }
 
 // StoreGear is a Subject: a store of objects of type T with an index by namespace.
 type StoreGear[T any] struct {
@@ -120,9 +102,7 @@ func (g StoreGear[T]) Name() string { return g.Subject }
 
 // Run measures writes while others read: one goroutine writes, as an informer's loop does.
 func (g StoreGear[T]) Run(ctx context.Context, cfg *StoreConfig, meter *bench.Meter) (*bench.Result, error) {
-	c := newContent(g, cfg.Objects)
-	keys := bench.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed)
-	phase := func(ctx context.Context, p *bench.Phase) error { return c.phase(ctx, p, cfg, keys) }
+	phase := newContent(g, cfg).phase
 	result, err := bench.Driver{Load: cfg.Load, Meter: meter, Event: "write", Handled: "writes", Phase: phase}.Run(ctx)
 	if err != nil || cfg.Readers == 0 {
 		return result, err
@@ -133,55 +113,25 @@ func (g StoreGear[T]) Run(ctx context.Context, cfg *StoreConfig, meter *bench.Me
 	return result, nil
 }
 
-// phase writes while readers read, and proves the content afterwards. A latency ends when the write
-// is done.
-func (c *content[T]) phase(ctx context.Context, p *bench.Phase, cfg *StoreConfig, keys *bench.Keys) error {
-	store, err := c.fill()
-	if err != nil {
-		return err
-	}
-	readers := startReaders(c.readers(cfg.Readers, cfg.Reader, store, keys))
-	p.Begin()
-	p.Usage = bench.Measure(func() {
-		err = p.Produce(ctx, keys, func(event, key int) error {
-			err := store.Update(c.next(key))
-			if p.Done++; p.Paced() {
-				p.Latency.Record(p.Late(event))
-			}
-			return err
-		})
-	})
-	reads, readError := readers.end()
-	if cfg.Readers > 0 {
-		p.Also("reads", reads)
-	}
-	p.Proof = fmt.Sprintf("%d writes while %d readers read %d times, completely each time; "+
-		"afterwards all objects in the state written last, by list, index and key", p.Done, cfg.Readers, reads)
-	return cmp.Or(err, readError, c.prove(store))
-}
-
 // content is the expected content of a store, and the objects to be written.
 type content[T any] struct {
 	gear StoreGear[T]
+	cfg  *StoreConfig
 	pods []Pod
-	keys []string
 	// states are the objects in two states each: the event "object i has changed" brings the
 	// other one. The number of a state is the pod's number, plus len(pods) for the second state.
-	states  [2][]T
-	current []uint8  // the state written last
-	names   []string // of the namespaces
+	states     [2][]T
+	current    []uint8 // the state written last
+	namespaces int
 }
 
-// newContent makes n objects in 100 namespaces.
-func newContent[T any](gear StoreGear[T], n int) *content[T] {
-	namespaces := min(n, 100)
-	c := &content[T]{gear: gear, pods: MakePods(n, namespaces), current: make([]uint8, n)}
-	for i := range namespaces {
-		c.names = append(c.names, PodNamespace(i))
-	}
-	for i, p := range c.pods {
-		c.keys = append(c.keys, p.Key())
-		for state := range c.states {
+// newContent makes objects in at most 100 namespaces.
+func newContent[T any](gear StoreGear[T], cfg *StoreConfig) *content[T] {
+	n := cfg.Objects
+	c := &content[T]{gear: gear, cfg: cfg, current: make([]uint8, n), namespaces: min(n, 100)}
+	c.pods = MakePods(n, c.namespaces)
+	for state := range c.states {
+		for i, p := range c.pods {
 			c.states[state] = append(c.states[state], gear.New(p.As(int64(i+state*n))))
 		}
 	}
@@ -201,41 +151,91 @@ func (c *content[T]) next(i int) T {
 	return c.states[c.current[i]][i]
 }
 
+// phase writes while readers read, and proves the content afterwards. A latency ends when the write
+// is done.
+func (c *content[T]) phase(ctx context.Context, p *bench.Phase) error {
+	store, err := c.fill()
+	if err != nil {
+		return err
+	}
+	keys := bench.NewKeys(c.cfg.Objects, c.cfg.Distribution, c.cfg.Seed)
+	stop := c.read(store)
+	p.Begin()
+	p.Usage = bench.Measure(func() {
+		err = p.Produce(ctx, keys, func(event, key int) error {
+			err := store.Update(c.next(key))
+			if p.Done++; p.Paced() {
+				p.Latency.Record(p.Late(event))
+			}
+			return err
+		})
+	})
+	reads, readError := stop()
+	if c.cfg.Readers > 0 {
+		p.Also("reads", reads)
+	}
+	p.Proof = fmt.Sprintf("%d writes while %d readers read %d times, completely each time; "+
+		"afterwards all objects in the state written last, by list, index and key", p.Done, c.cfg.Readers, reads)
+	return cmp.Or(err, readError, c.prove(store))
+}
+
+// read starts the readers. Each reads at least once, however late it is scheduled, and checks that
+// its lists are complete. stop stops them and returns how many lists they got.
+func (c *content[T]) read(store Store[T]) (stop func() (reads int, err error)) {
+	var stopped atomic.Bool
+	var reads atomic.Int64
+	var running sync.WaitGroup
+	errs := make([]error, c.cfg.Readers)
+	for i := range errs {
+		running.Go(func() {
+			for first := true; (first || !stopped.Load()) && errs[i] == nil; first = false {
+				errs[i] = bench.Prove("objects that a reader was given", len(c.pods), store.List(nil))
+				reads.Add(1)
+			}
+		})
+	}
+	return func() (int, error) {
+		stopped.Store(true)
+		running.Wait()
+		return int(reads.Load()), cmp.Or(errs...)
+	}
+}
+
 // prove checks that every read method shows every object in its current state.
 func (c *content[T]) prove(store Store[T]) error {
 	all := func(see func(T)) (int, error) { return store.List(see), nil }
 	err := c.proveList("List", 0, len(c.pods), all)
-	for i, name := range c.names {
+	for i := range c.namespaces {
 		from, to := c.namespace(i)
-		indexed := func(see func(T)) (int, error) { return store.ByIndex(name, see) }
-		err = cmp.Or(err, c.proveList("ByIndex "+name, from, to, indexed))
+		indexed := func(see func(T)) (int, error) { return store.ByIndex(PodNamespace(i), see) }
+		err = cmp.Or(err, c.proveList("ByIndex "+PodNamespace(i), from, to, indexed))
 	}
-	for i, key := range c.keys {
-		obj, exists := store.Get(key)
-		if !exists {
-			return cmp.Or(err, bench.Prove("object found as "+key, true, exists))
+	wrong := 0
+	for i, p := range c.pods {
+		if obj, exists := store.Get(p.Key()); !exists || c.gear.Number(obj) != c.number(i) {
+			wrong++
 		}
-		err = cmp.Or(err, bench.Prove("state of "+key+" found by its key", c.number(i), c.gear.Number(obj)))
 	}
-	return err
+	return cmp.Or(err, bench.Prove("objects not found by their key, or in another state", 0, wrong))
 }
 
 // proveList checks that list yields exactly the objects between two numbers, in their current
 // state.
 func (c *content[T]) proveList(what string, from, to int, list func(see func(T)) (int, error)) error {
 	shown, seen := make(map[string]int64, to-from), 0
-	_, err := list(func(obj T) {
+	n, err := list(func(obj T) {
 		seen++
 		shown[c.gear.Key(obj)] = c.gear.Number(obj)
 	})
 	right := 0
 	for i := from; i < to; i++ {
-		if number, ok := shown[c.keys[i]]; ok && number == c.number(i) {
+		if number, ok := shown[c.pods[i].Key()]; ok && number == c.number(i) {
 			right++
 		}
 	}
 	return cmp.Or(
 		err,
+		bench.Prove(what+": number of objects", to-from, n),
 		bench.Prove(what+": objects", to-from, seen),
 		bench.Prove(what+": objects in their current state", to-from, right),
 	)
@@ -244,8 +244,7 @@ func (c *content[T]) proveList(what string, from, to int, list func(see func(T))
 // namespace returns the objects of namespace i: object k is in namespace k*n/len(pods), rounded
 // down.
 func (c *content[T]) namespace(i int) (from, to int) {
-	n := len(c.names)
-	first := func(namespace int) int { return (len(c.pods)*namespace + n - 1) / n }
+	first := func(namespace int) int { return (len(c.pods)*namespace + c.namespaces - 1) / c.namespaces }
 	return first(i), first(i + 1)
 }
 
@@ -254,90 +253,115 @@ func (c *content[T]) number(i int) int64 { return int64(i + int(c.current[i])*le
 
 // String describes the content in proofs.
 func (c *content[T]) String() string {
-	return fmt.Sprintf("%d objects in %d namespaces", len(c.pods), len(c.names))
+	return fmt.Sprintf("%d objects in %d namespaces", len(c.pods), c.namespaces)
 }
 
-// readers read in a loop until they are stopped.
-type readers struct {
-	stop    atomic.Bool
-	running sync.WaitGroup
-	reads   []int // by reader, set when it ends
-	errs    []error
-}
+// scenarioObjects is smaller in tests.
+var scenarioObjects = 100_000
 
-// reader does its i-th read and returns the number of reads.
-type reader func(i int) (reads int, err error)
+// stride leads from each object to a distant one, as events do. It is prime, so it visits all.
+const stride = 7919
 
-// startReaders runs each reader in its own goroutine. Each reads at least once, however late it is
-// scheduled.
-func startReaders(all []reader) *readers {
-	r := &readers{reads: make([]int, len(all)), errs: make([]error, len(all))}
-	for n, read := range all {
-		r.running.Go(func() {
-			total := 0
-			for i := 0; (i == 0 || !r.stop.Load()) && r.errs[n] == nil; i++ {
-				var reads int
-				reads, r.errs[n] = read(i)
-				total += reads
-			}
-			r.reads[n] = total
-		})
-	}
-	return r
-}
-
-// end stops the readers and returns the total number of reads.
-func (r *readers) end() (reads int, err error) {
-	r.stop.Store(true)
-	r.running.Wait()
-	for i := range r.reads {
-		reads += r.reads[i]
-	}
-	return reads, cmp.Or(r.errs...)
-}
-
-// readers returns n readers of a kind. Each checks what it reads.
-func (c *content[T]) readers(n int, kind ReaderKind, store Store[T], keys *bench.Keys) []reader {
-	all := make([]reader, n)
-	for i := range all {
-		switch kind {
-		case ReadByIndex:
-			all[i] = c.byIndexReader(store, i)
-		case ReadOne:
-			all[i] = c.getReader(store, keys.Picker(i+1)) // the writer's is 0
-		default:
-			all[i] = func(int) (int, error) { return 1, completeRead(len(c.pods), store.List(nil)) }
-		}
-	}
-	return all
-}
-
-func completeRead(want, got int) error {
-	return bench.Prove("objects that a reader was given", want, got)
-}
-
-// byIndexReader begins with a different namespace for each reader.
-func (c *content[T]) byIndexReader(store Store[T], number int) reader {
-	return func(i int) (int, error) {
-		at := (number + i) % len(c.names)
-		from, to := c.namespace(at)
-		got, err := store.ByIndex(c.names[at], nil)
-		return 1, cmp.Or(err, completeRead(to-from, got))
+// Scenarios returns the pieces of work of the comparison.
+func (g StoreGear[T]) Scenarios() []bench.Scenario {
+	return []bench.Scenario{
+		{Name: "store/update", Run: g.update},
+		{Name: "store/by-index", Run: g.byIndex},
+		{Name: "store/writes-with-readers", Run: g.writesWithReaders},
 	}
 }
 
-// getReader reads in batches, so the check of the stop flag costs nothing.
-func (c *content[T]) getReader(store Store[T], picker *bench.Picker) reader {
-	const many = 64
-	return func(int) (int, error) {
-		for range many {
-			at := picker.Next()
-			obj, exists := store.Get(c.keys[at])
-			if !exists || int(c.gear.Number(obj))%len(c.pods) != at {
-				return 0, &bench.ProofError{What: "the object that a reader found under its key", Want: c.keys[at],
-					Got: exists}
+// filled returns the content of a scenario and a store with it.
+func (g StoreGear[T]) filled() (*content[T], Store[T], error) {
+	c := newContent(g, &StoreConfig{Objects: scenarioObjects})
+	store, err := c.fill()
+	return c, store, err
+}
+
+// update stores events that concern distant objects, as from a watch, so the store's records are
+// cold in the processor's caches. The new object is warm, as if just decoded: events arrive 16 at a
+// time, and the benchmark reads their names before the clock goes on.
+func (g StoreGear[T]) update(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+	n := effort.Of(500_000, 100_000)
+	c, store, err := g.filled()
+	if err == nil {
+		_, err = c.updates(ctx, store, scenarioObjects) // warm-up
+	}
+	if err != nil {
+		return bench.Outcome{}, err
+	}
+	var took time.Duration
+	usage := bench.Measure(func() { took, err = c.updates(ctx, store, n) })
+	usage.Elapsed = took
+	if err == nil {
+		err = c.prove(store)
+	}
+	return bench.Outcome{
+		Figures: usage.PerOp(n),
+		Proof:   fmt.Sprintf("%d updates of %v; store and index show the last state of each", n, c),
+	}, err
+}
+
+// updates stores the objects of n events and returns the time spent in the store.
+func (c *content[T]) updates(ctx context.Context, store Store[T], n int) (took time.Duration, err error) {
+	var arrived [16]T // n is a multiple of its length
+	for from := 0; from < n && ctx.Err() == nil; from += len(arrived) {
+		for k := range arrived {
+			i := (from + k) * stride % len(c.pods)
+			arrived[k] = c.next(i)
+			if err := bench.Prove("the object that is written", c.pods[i].Key(), c.gear.Key(arrived[k])); err != nil {
+				return took, err
 			}
 		}
-		return many, nil
+		began := time.Now()
+		for _, obj := range arrived {
+			if err := store.Update(obj); err != nil {
+				return took, err
+			}
+		}
+		took += time.Since(began)
 	}
+	return took, ctx.Err()
+}
+
+// byIndex asks for the objects of each namespace in turn. Each side builds the slice that its
+// callers get. Reading the objects is left out, as it costs both sides the same.
+func (g StoreGear[T]) byIndex(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+	n := effort.Of(10_000, 2000)
+	c, store, err := g.filled()
+	names, sizes := make([]string, c.namespaces), make([]int, c.namespaces)
+	for i := range names {
+		from, to := c.namespace(i)
+		names[i], sizes[i] = PodNamespace(i), to-from
+	}
+	read := func(n int) {
+		for i := 0; i < n && err == nil; i++ {
+			var got int
+			got, err = store.ByIndex(names[i%len(names)], nil)
+			err = cmp.Or(err, ctx.Err(), bench.Prove("objects of a namespace", sizes[i%len(names)], got))
+		}
+	}
+	read(len(names)) // warm-up
+	usage := bench.Measure(func() { read(n) })
+	if err == nil {
+		err = c.prove(store)
+	}
+	return bench.Outcome{
+		Figures: usage.PerOp(n),
+		Proof:   fmt.Sprintf("%d lists of the %d objects of a namespace of %v", n, len(c.pods)/c.namespaces, c),
+	}, err
+}
+
+// writesWithReaders updates objects in one goroutine, while four others list all of them in a loop.
+func (g StoreGear[T]) writesWithReaders(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+	lasts := time.Duration(effort.Of(1000, 300)) * time.Millisecond
+	p := &bench.Phase{Driver: bench.Driver{Load: bench.Load{Duration: lasts}}}
+	c := newContent(g, &StoreConfig{Objects: scenarioObjects, Readers: 4,
+		Load: bench.Load{Distribution: bench.Uniform, Seed: 1}})
+	err := c.phase(ctx, p)
+	return bench.Outcome{
+		Figures: map[string]float64{"writes/s": float64(p.Done) / p.Usage.Elapsed.Seconds()},
+		Proof: fmt.Sprintf("updates of %v while 4 readers list all of them; each list complete; "+
+			"store and index show the last state of each", c),
+	}, err
 }

@@ -87,20 +87,18 @@ func TestUnprovenStoreWorkHasNoFigures(t *testing.T) {
 	all := []scenario{gear.update, gear.byIndex, gear.writesWithReaders}
 	for _, c := range []struct {
 		broken    storeFaults
-		reader    ReaderKind
 		scenarios []scenario
 	}{
 		// Whether a run shows a lost update depends on whether its object is written again.
-		{storeFaults{losesOnGet: true}, ReadList, all},
-		{storeFaults{losesOnGet: true}, ReadOne, nil},
-		{storeFaults{shortLists: true}, ReadList, []scenario{gear.writesWithReaders}},
-		{storeFaults{shortIndex: true}, ReadByIndex, []scenario{gear.byIndex}},
-		{storeFaults{mixedIndex: true}, ReadList, all},
-		{storeFaults{repeatingList: true}, ReadList, all},
+		{storeFaults{losesOnGet: true}, all},
+		{storeFaults{shortLists: true}, []scenario{gear.writesWithReaders}},
+		{storeFaults{shortIndex: true}, []scenario{gear.byIndex}},
+		{storeFaults{mixedIndex: true}, all},
+		{storeFaults{repeatingList: true}, all},
 	} {
 		var proof *bench.ProofError
 		_, err := faultyStoreGear(c.broken).Run(t.Context(), configured(func(cfg *StoreConfig) {
-			cfg.Objects, cfg.Readers, cfg.Reader, cfg.Duration, cfg.Rate = 200, 1, c.reader, 10*time.Millisecond, 1000
+			cfg.Objects, cfg.Readers, cfg.Duration, cfg.Rate = 200, 1, 10*time.Millisecond, 1000
 		}), nil)
 		assert.ErrorAs(t, err, &proof, "%+v", c.broken)
 		for i, scenario := range c.scenarios {
@@ -113,7 +111,7 @@ func TestUnprovenStoreWorkHasNoFigures(t *testing.T) {
 // One update of many is wrong, and the object is not written again.
 func TestALostUpdateIsFound(t *testing.T) {
 	for _, broken := range []storeFaults{{losesAnUpdate: true}, {altersAnUpdate: true}} {
-		c := newContent(faultyStoreGear(broken), 1000)
+		c := newContent(faultyStoreGear(broken), &StoreConfig{Objects: 1000})
 		store, err := c.fill()
 		require.NoError(t, err)
 		for i := range 800 {

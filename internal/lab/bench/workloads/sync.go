@@ -23,20 +23,24 @@ import (
 // RunSync syncs once and returns the cost for this process.
 func RunSync(ctx context.Context, subject SyncSubject, cfg *SyncConfig, meter *bench.Meter) (*bench.Result, error) {
 	meter.Begin("starting the server")
-	server, err := startServer(ctx, *cfg)
+	url, stop, err := startServer(ctx, cfg.Objects)
 	if err != nil {
 		return nil, err
 	}
-	defer server.stop()
+	defer stop()
 
 	meter.Begin("syncing")
 	bench.ResetPeakMemory()
-	var informer SyncInformer
+	var informer *SyncInformer
 	usage := bench.Measure(func() {
-		if informer, err = subject.Start(server.hello.URL); err != nil {
+		if informer, err = subject.Start(url); err != nil {
 			return
 		}
-		err = informer.WaitForSync(ctx)
+		select {
+		case <-informer.Synced:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
 	})
 	if informer != nil {
 		defer informer.Stop()
@@ -48,7 +52,7 @@ func RunSync(ctx context.Context, subject SyncSubject, cfg *SyncConfig, meter *b
 	live := bench.LiveHeap()
 
 	meter.Begin("comparing")
-	proof, err := proveSync(ctx, informer, *cfg)
+	proof, err := proveSync(ctx, informer, cfg.Objects)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +69,6 @@ func RunSync(ctx context.Context, subject SyncSubject, cfg *SyncConfig, meter *b
 			lower("live heap", bench.Bytes, float64(live)),
 			lower("allocations per object", bench.Count, float64(usage.Allocs)/n),
 			lower("allocated per object", bench.Bytes, float64(usage.Bytes)/n),
-			lower("bytes received", bench.Bytes, float64(server.hello.Bytes)),
 		},
 		Proof: []string{proof},
 	}, nil
@@ -73,9 +76,9 @@ func RunSync(ctx context.Context, subject SyncSubject, cfg *SyncConfig, meter *b
 
 // proveSync compares the cache with the server's pods, which it generates once more, and the
 // handler's count.
-func proveSync(ctx context.Context, informer SyncInformer, cfg SyncConfig) (string, error) {
-	missing := make(map[string]podHash, cfg.Objects)
-	generate(cfg, func(_ []byte, head *api.ObjectMeta) { missing[head.Name] = kept(*head) })
+func proveSync(ctx context.Context, informer *SyncInformer, n int) (string, error) {
+	missing := make(map[string]podHash, n)
+	generate(n, func(_ []byte, head *api.ObjectMeta) { missing[head.Name] = kept(*head) })
 	pods, wrong := 0, 0
 	err := informer.Each(func(head *api.ObjectMeta) error {
 		pods++
@@ -87,10 +90,10 @@ func proveSync(ctx context.Context, informer SyncInformer, cfg SyncConfig) (stri
 	})
 	return fmt.Sprintf("%d pods in the cache, each as the server has it, and delivered to the handler", pods), cmp.Or(
 		err,
-		bench.Prove("pods in the cache", cfg.Objects, pods),
+		bench.Prove("pods in the cache", n, pods),
 		bench.Prove("pods that differ from the server's", 0, wrong),
 		bench.Prove("pods missing in the cache", 0, len(missing)),
-		bench.Prove("pods delivered to the handler", cfg.Objects, informer.Added()),
+		bench.Prove("pods delivered to the handler", int64(n), informer.Added.Load()),
 	)
 }
 
@@ -113,23 +116,22 @@ type SyncSubject interface {
 	Name() string
 	// Start starts an informer with a counting handler for the metadata of all pods of the server
 	// at url.
-	Start(url string) (SyncInformer, error)
+	Start(url string) (*SyncInformer, error)
 }
 
 // SyncInformer is a running informer.
-type SyncInformer interface {
-	// WaitForSync blocks until the cache has the initial list and the handler has received all of
-	// it.
-	WaitForSync(ctx context.Context) error
-	// Added returns the number of additions that the handler received.
-	Added() int
+type SyncInformer struct {
+	// Synced is closed when the cache has the initial list and the handler has received all of it.
+	Synced <-chan struct{}
+	// Added counts the additions that the handler received.
+	Added *atomic.Int64
 	// Each calls visit for each cached object until it returns an error.
-	Each(visit func(*api.ObjectMeta) error) error
+	Each func(visit func(*api.ObjectMeta) error) error
 	// Stop stops the informer and waits for it.
-	Stop()
+	Stop func()
 }
 
-// SyncConfig holds the flags of "lab bench sync", and configures the server.
+// SyncConfig holds the flags of "lab bench sync".
 type SyncConfig struct {
 	// Objects is the number of pods. The head of one has about 2.7 kB in JSON.
 	Objects int
@@ -137,7 +139,7 @@ type SyncConfig struct {
 
 // AddTo adds a flag for each field.
 func (c *SyncConfig) AddTo(flags *pflag.FlagSet) {
-	bench.CountVar(flags, &c.Objects, "objects", 100_000, 1, 5_000_000, "how many pods the server has")
+	bench.NumberVar(flags, &c.Objects, "objects", 100_000, 1, 5_000_000, "how many pods the server has")
 }
 
 // SyncScenarios returns the sync of the comparison, in a new process. Processor time is that of the
@@ -150,19 +152,16 @@ func SyncScenarios(subject SyncSubject) []bench.Scenario {
 		if err != nil {
 			return bench.Outcome{}, err
 		}
-		const mib = 1 << 20
-		value := func(name string) float64 {
-			found, _ := result.Figure(name)
-			return found.Value
+		figures := map[string]float64{}
+		for name, from := range map[string]string{
+			"cpu s": "processor time", "peak MiB": "peak memory", "live MiB": "live heap",
+		} {
+			figure, _ := result.Figure(from)
+			if figures[name] = figure.Value; figure.Unit == bench.Bytes {
+				figures[name] /= 1 << 20
+			}
 		}
-		return bench.Outcome{
-			Figures: map[string]float64{
-				"cpu s":    value("processor time"),
-				"peak MiB": value("peak memory") / mib,
-				"live MiB": value("live heap") / mib,
-			},
-			Proof: result.Proof[0],
-		}, nil
+		return bench.Outcome{Figures: figures, Proof: result.Proof[0]}, nil
 	}
 	return []bench.Scenario{{Name: "sync/json", Run: run}}
 }
@@ -187,17 +186,7 @@ type ourSync struct {
 
 func (o ourSync) Name() string { return o.name }
 
-// ourSyncInformer is a running informer.
-type ourSyncInformer struct {
-	client       *restclient.Client
-	informer     *informer.SharedIndexInformer[object]
-	registration *informer.Registration
-	added        atomic.Int64
-	stop         context.CancelFunc
-	running      sync.WaitGroup
-}
-
-func (o ourSync) Start(url string) (SyncInformer, error) {
+func (o ourSync) Start(url string) (*SyncInformer, error) {
 	client, err := restclient.New(restclient.Config{Host: url, Codec: o.codec})
 	if err != nil {
 		return nil, err
@@ -206,42 +195,32 @@ func (o ourSync) Start(url string) (SyncInformer, error) {
 	if o.textbook {
 		gears = informer.Gears[object]{}
 	}
-	i := &ourSyncInformer{client: client}
-	pods := restclient.Metadata(client, api.PodsResource, "")
-	i.informer = informer.NewSharedIndexInformer(pods, informer.Config[object]{
-		Name:     "pods",
-		Gears:    gears,
-		Indexers: indexer.Indexers[object]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[object]},
-	})
-	i.registration, err = i.informer.AddEventHandler(informer.ResourceEventHandlerFuncs[object]{
-		AddFunc: func(object, bool) { i.added.Add(1) },
+	pods := informer.NewSharedIndexInformer(restclient.Metadata(client, api.PodsResource, ""),
+		informer.Config[object]{
+			Name: "pods", Gears: gears,
+			Indexers: indexer.Indexers[object]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[object]},
+		})
+	added := new(atomic.Int64)
+	registration, err := pods.AddEventHandler(informer.ResourceEventHandlerFuncs[object]{
+		AddFunc: func(object, bool) { added.Add(1) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	i.stop = stop
-	i.running.Go(func() { _ = i.informer.Run(ctx) })
-	return i, nil
-}
-
-func (i *ourSyncInformer) WaitForSync(ctx context.Context) error {
-	return informer.WaitForSync(ctx, i.registration)
-}
-
-func (i *ourSyncInformer) Added() int { return int(i.added.Load()) }
-
-func (i *ourSyncInformer) Each(visit func(*api.ObjectMeta) error) error {
-	for _, head := range i.informer.GetIndexer().List() {
-		if err := visit(&head.ObjectMeta); err != nil {
-			return err
+	var running sync.WaitGroup
+	running.Go(func() { _ = pods.Run(ctx) })
+	each := func(visit func(*api.ObjectMeta) error) error {
+		for _, head := range pods.GetIndexer().List() {
+			if err := visit(&head.ObjectMeta); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
-}
-
-func (i *ourSyncInformer) Stop() {
-	i.stop()
-	i.running.Wait()
-	i.client.Close()
+	return &SyncInformer{Synced: registration.Synced(), Added: added, Each: each, Stop: func() {
+		stop()
+		running.Wait()
+		client.Close()
+	}}, nil
 }

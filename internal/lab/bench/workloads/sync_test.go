@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,14 +16,14 @@ import (
 	"orrery/restclient/api"
 )
 
-func generated(cfg SyncConfig) (pods []api.ObjectMeta) {
-	generate(cfg, func(_ []byte, head *api.ObjectMeta) { pods = append(pods, *head) })
+func generated(n int) (pods []api.ObjectMeta) {
+	generate(n, func(_ []byte, head *api.ObjectMeta) { pods = append(pods, *head) })
 	return pods
 }
 
 func TestGenerator(t *testing.T) {
 	names, deployed := map[string]bool{}, map[string]int{}
-	generate(SyncConfig{Objects: 1000}, func(text []byte, head *api.ObjectMeta) {
+	generate(1000, func(text []byte, head *api.ObjectMeta) {
 		var pod api.PartialObjectMetadata
 		require.NoError(t, json.Unmarshal(text, &pod))
 		assert.Contains(t, string(text),
@@ -37,7 +38,7 @@ func TestGenerator(t *testing.T) {
 	})
 	assert.Len(t, names, 1000)
 	assert.Len(t, deployed, 200)
-	assert.Equal(t, generated(SyncConfig{Objects: 1000}), generated(SyncConfig{Objects: 1000}))
+	assert.Equal(t, generated(1000), generated(1000))
 }
 
 func TestSyncRun(t *testing.T) {
@@ -46,77 +47,56 @@ func TestSyncRun(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, result.Proof, 1)
 	assert.Contains(t, result.Proof[0], "500 pods in the cache, each as the server has it,")
-	for _, name := range []string{"synced", "time to sync", "processor time", "live heap", "bytes received"} {
+	for _, name := range []string{"synced", "time to sync", "processor time", "live heap"} {
 		figure, ok := result.Figure(name)
 		assert.True(t, ok, name)
 		assert.Positive(t, figure.Value, name)
 	}
-	received, _ := result.Figure("bytes received")
-	assert.EqualValues(t, len(newPodServer(SyncConfig{Objects: 500})), received.Value)
 	assert.Equal(t, "comparing", meter.Step())
 }
 
-// faultySync is a subject with a fault: what it changes of a cached object or of the count, and
-// what waits instead of the informer.
+// faultySync is a subject with a fault: an error of its start, or a change of the informer.
 type faultySync struct {
 	SyncSubject
-	err    error // of Start
-	each   func(head *api.ObjectMeta) (again bool)
-	missed int
-	wait   func(ctx context.Context) error
+	err    error
+	change func(i *SyncInformer)
 }
 
-type faultySyncInformer struct {
-	SyncInformer
-	faultySync
-}
-
-func (f faultySync) Start(url string) (SyncInformer, error) {
+func (f faultySync) Start(url string) (*SyncInformer, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
 	informer, err := f.SyncSubject.Start(url)
-	return faultySyncInformer{informer, f}, err
-}
-
-func (f faultySyncInformer) Each(visit func(*api.ObjectMeta) error) error {
-	return f.SyncInformer.Each(func(head *api.ObjectMeta) error {
-		copied := *head
-		if f.each != nil && !f.each(&copied) {
-			return nil
-		}
-		return visit(&copied)
-	})
-}
-
-func (f faultySyncInformer) Added() int { return f.SyncInformer.Added() - f.missed }
-
-func (f faultySyncInformer) WaitForSync(ctx context.Context) error {
-	if f.wait != nil {
-		return f.wait(ctx)
+	if err == nil {
+		f.change(informer)
 	}
-	return f.SyncInformer.WaitForSync(ctx)
+	return informer, err
 }
 
 func TestRunDetectsMissingWork(t *testing.T) {
-	changes := func(change func(head *api.ObjectMeta)) faultySync {
-		return faultySync{each: func(head *api.ObjectMeta) bool {
-			change(head)
-			return true
-		}}
+	changes := func(change func(head *api.ObjectMeta) (kept bool)) func(i *SyncInformer) {
+		return func(i *SyncInformer) {
+			each := i.Each
+			i.Each = func(visit func(*api.ObjectMeta) error) error {
+				return each(func(head *api.ObjectMeta) error {
+					copied := *head
+					if !change(&copied) {
+						return nil
+					}
+					return visit(&copied)
+				})
+			}
+		}
 	}
-	for name, subject := range map[string]faultySync{
-		"loses a pod": {each: func(head *api.ObjectMeta) bool {
-			return !strings.HasSuffix(head.Name, "-0000000")
-		}},
-		"handler gets nothing": {missed: 1},
-		"renames a pod":        changes(func(head *api.ObjectMeta) { head.Name += "x" }),
-		"a generation":         changes(func(head *api.ObjectMeta) { head.Generation++ }),
-		"loses labels":         changes(func(head *api.ObjectMeta) { head.Labels = nil }),
-		"loses an owner":       changes(func(head *api.ObjectMeta) { head.OwnerReferences = nil }),
+	for name, change := range map[string]func(i *SyncInformer){
+		"handler gets nothing": func(i *SyncInformer) { i.Added = new(atomic.Int64) },
+		"loses a pod":          changes(func(h *api.ObjectMeta) bool { return !strings.HasSuffix(h.Name, "-0000000") }),
+		"renames a pod":        changes(func(h *api.ObjectMeta) bool { h.Name += "x"; return true }),
+		"a generation":         changes(func(h *api.ObjectMeta) bool { h.Generation++; return true }),
+		"loses labels":         changes(func(h *api.ObjectMeta) bool { h.Labels = nil; return true }),
+		"loses an owner":       changes(func(h *api.ObjectMeta) bool { h.OwnerReferences = nil; return true }),
 	} {
-		subject.SyncSubject = FastSync()
-		_, err := RunSync(t.Context(), subject, &SyncConfig{Objects: 50}, nil)
+		_, err := RunSync(t.Context(), faultySync{FastSync(), nil, change}, &SyncConfig{Objects: 50}, nil)
 		assert.ErrorAs(t, err, new(*bench.ProofError), name)
 	}
 }
@@ -127,10 +107,9 @@ func TestSyncEnds(t *testing.T) {
 	assert.ErrorIs(t, err, broken)
 
 	ctx, cancel := context.WithCancel(t.Context())
-	stuck := faultySync{SyncSubject: FastSync(), wait: func(ctx context.Context) error {
+	stuck := faultySync{FastSync(), nil, func(i *SyncInformer) {
+		i.Synced = nil
 		cancel()
-		<-ctx.Done()
-		return ctx.Err()
 	}}
 	_, err = RunSync(ctx, stuck, &SyncConfig{Objects: 5}, &bench.Meter{})
 	assert.ErrorIs(t, err, context.Canceled)

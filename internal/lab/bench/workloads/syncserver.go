@@ -3,6 +3,7 @@ package workloads
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,14 +24,8 @@ import (
 )
 
 // serverCommand is the first argument that turns a program with this benchmark into its server; the
-// second is the Config in JSON.
+// second is the number of pods.
 const serverCommand = "serve-pods"
-
-// serverHello is printed by a server on standard output when it is ready.
-type serverHello struct {
-	URL   string `json:"url"`
-	Bytes int    `json:"bytes"` // size of the list
-}
 
 // ServeIfAsked must be called first in main by every program that runs this benchmark: the program
 // starts itself again as the server. In that process ServeIfAsked serves until standard input ends,
@@ -38,10 +34,9 @@ func ServeIfAsked() {
 	if len(os.Args) != 3 || os.Args[1] != serverCommand {
 		return
 	}
-	var cfg SyncConfig
-	err := json.Unmarshal([]byte(os.Args[2]), &cfg)
+	n, err := strconv.Atoi(os.Args[2])
 	if err == nil {
-		err = ServePods(cfg, os.Stdin, os.Stdout)
+		err = ServePods(n, os.Stdin, os.Stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sync benchmark's server:", err)
@@ -50,22 +45,12 @@ func ServeIfAsked() {
 	os.Exit(0)
 }
 
-// ServePods serves the pods of the configuration on a local address, which it prints to out, until
-// in ends.
-func ServePods(cfg SyncConfig, in io.Reader, out io.Writer) error {
-	served := newPodServer(cfg)
+// ServePods serves n pods on a local address, until in ends. It prints its URL to out when it is
+// ready.
+func ServePods(n int, in io.Reader, out io.Writer) error {
+	served := newPodServer(n)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
-	}
-	greeting, err := json.Marshal(serverHello{
-		URL: "http://" + listener.Addr().String(), Bytes: len(served),
-	})
-	if err == nil {
-		_, err = out.Write(append(greeting, '\n'))
-	}
-	if err != nil {
-		listener.Close()
 		return err
 	}
 	server := &http.Server{Handler: served}
@@ -73,69 +58,51 @@ func ServePods(cfg SyncConfig, in io.Reader, out io.Writer) error {
 		_, _ = io.Copy(io.Discard, in)
 		server.Close()
 	}()
+	fmt.Fprintf(out, "http://%v\n", listener.Addr()) // a parent that has gone ends in
 	if err := server.Serve(listener); err != http.ErrServerClosed {
 		return err
 	}
 	return nil
 }
 
-// serverProcess is a server in a process of its own.
-type serverProcess struct {
-	command *exec.Cmd
-	input   io.Closer
-	errors  bytes.Buffer
-	hello   serverHello
-}
-
-// startServer starts a server and waits until it is ready.
-func startServer(ctx context.Context, cfg SyncConfig) (*serverProcess, error) {
+// startServer starts a server in a process of its own and returns its URL. stop ends it.
+func startServer(ctx context.Context, n int) (url string, stop func(), err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	text, err := json.Marshal(cfg)
+	command := exec.CommandContext(ctx, program, serverCommand, strconv.Itoa(n))
+	var printed bytes.Buffer
+	command.Stderr = &printed
+	input, err := command.StdinPipe()
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	s := &serverProcess{command: exec.CommandContext(ctx, program, serverCommand, string(text))}
-	s.command.Stderr = &s.errors
-	if s.input, err = s.command.StdinPipe(); err != nil {
-		return nil, err
-	}
-	output, err := s.command.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.command.Start(); err != nil {
-		return nil, err
-	}
-	line, err := bufio.NewReader(output).ReadBytes('\n')
+	output, err := command.StdoutPipe()
 	if err == nil {
-		err = json.Unmarshal(line, &s.hello)
+		err = command.Start()
 	}
 	if err != nil {
-		s.stop()
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, fmt.Errorf("the server did not start: %w: %s", err, bytes.TrimSpace(s.errors.Bytes()))
+		return "", nil, err
 	}
-	return s, nil
-}
-
-// stop ends the server and waits for it.
-func (s *serverProcess) stop() {
-	s.input.Close()
-	_ = s.command.Wait() // the context may have killed it: no error
+	stop = func() {
+		input.Close()
+		_ = command.Wait() // the context may have killed it: no error
+	}
+	if url, err = bufio.NewReader(output).ReadString('\n'); err != nil {
+		stop()
+		return "", nil, cmp.Or(ctx.Err(), fmt.Errorf("the server did not start: %w: %s", err, printed.Bytes()))
+	}
+	return strings.TrimSpace(url), stop, nil
 }
 
 // podServer is the server: the encoded list.
 type podServer []byte
 
-func newPodServer(cfg SyncConfig) podServer {
+func newPodServer(n int) podServer {
 	list := []byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",` +
 		`"metadata":{"resourceVersion":"900000000"},"items":[`)
-	generate(cfg, func(pod []byte, _ *api.ObjectMeta) { list = append(append(list, pod...), ',') })
+	generate(n, func(pod []byte, _ *api.ObjectMeta) { list = append(append(list, pod...), ',') })
 	return append(bytes.TrimSuffix(list, []byte(",")), "]}\n"...)
 }
 
@@ -181,9 +148,9 @@ const firstCreated = 1_767_600_000
 // generate calls visit with the heads of the running pods of a cluster with a network plugin, in
 // list order: as kube-apiserver shows them, and without managed fields. Labels and two annotations
 // are the same for all pods of a deployment.
-func generate(cfg SyncConfig, visit func(pod []byte, head *api.ObjectMeta)) {
-	for i := range cfg.Objects {
-		number := i * podDeployments / cfg.Objects
+func generate(n int, visit func(pod []byte, head *api.ObjectMeta)) {
+	for i := range n {
+		number := i * podDeployments / n
 		deployment := rand.New(rand.NewPCG(1, uint64(number)))
 		own := rand.New(rand.NewPCG(2, uint64(i)))
 		created := time.Unix(firstCreated+int64(number)*3600+int64(own.IntN(120)), 0).UTC()

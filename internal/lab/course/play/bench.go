@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/report"
 	"orrery/internal/lab/course"
 )
 
@@ -49,9 +48,9 @@ func (p *player) bench(ctx context.Context, b course.Bench) error {
 	table := tabwriter.NewWriter(p.Out, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "\tprocessed\t%s\t\n", strings.Join(percentiles, "\t"))
 	for _, design := range b.Designs {
-		fmt.Fprintf(table, "%s\t%s\t", design, report.Human(median(design, "processed"), bench.PerSecond))
+		fmt.Fprintf(table, "%s\t%s\t", design, bench.Human(median(design, "processed"), bench.PerSecond))
 		for _, name := range percentiles {
-			fmt.Fprintf(table, "%s\t", report.Human(median(design, name), bench.Nanoseconds))
+			fmt.Fprintf(table, "%s\t", bench.Human(median(design, name), bench.Nanoseconds))
 		}
 		fmt.Fprintln(table)
 	}

@@ -1,12 +1,10 @@
-package report
+package bench
 
 import (
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-
-	"orrery/internal/lab/bench"
 )
 
 // prefix is a multiple of a unit.
@@ -17,14 +15,14 @@ type prefix struct {
 
 // prefixes of each unit, the smallest first. Human uses the largest that is not above the number.
 var prefixes = map[string][]prefix{
-	bench.PerSecond:   {{1, "/s"}, {1e3, " k/s"}, {1e6, " M/s"}, {1e9, " G/s"}},
-	bench.Nanoseconds: {{1, " ns"}, {1e3, " µs"}, {1e6, " ms"}, {1e9, " s"}},
-	bench.Seconds:     {{1e-9, " ns"}, {1e-6, " µs"}, {1e-3, " ms"}, {1, " s"}},
-	bench.Bytes:       {{1, " B"}, {1 << 10, " KiB"}, {1 << 20, " MiB"}, {1 << 30, " GiB"}},
-	bench.Count:       {{1, ""}, {1e3, " k"}, {1e6, " M"}, {1e9, " G"}},
+	PerSecond:   {{1, "/s"}, {1e3, " k/s"}, {1e6, " M/s"}, {1e9, " G/s"}},
+	Nanoseconds: {{1, " ns"}, {1e3, " µs"}, {1e6, " ms"}, {1e9, " s"}},
+	Seconds:     {{1e-9, " ns"}, {1e-6, " µs"}, {1e-3, " ms"}, {1, " s"}},
+	Bytes:       {{1, " B"}, {1 << 10, " KiB"}, {1 << 20, " MiB"}, {1 << 30, " GiB"}},
+	Count:       {{1, ""}, {1e3, " k"}, {1e6, " M"}, {1e9, " G"}},
 }
 
-// Human formats a number with three digits and a prefix: Human(4_200_000, bench.PerSecond) is "4.2
+// Human formats a number with three digits and a prefix: Human(4_200_000, PerSecond) is "4.2
 // M/s". Unknown units follow the number. NaN is a dash.
 func Human(value float64, unit string) string {
 	if math.IsNaN(value) || math.IsInf(value, 0) {

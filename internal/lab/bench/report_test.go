@@ -1,4 +1,4 @@
-package report
+package bench
 
 import (
 	"bytes"
@@ -13,8 +13,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"orrery/internal/lab/bench"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -26,7 +24,7 @@ var somewhere = Machine{
 }
 
 // single returns results that have one round each.
-func single(results ...*bench.Result) (all []Rounds) {
+func single(results ...*Result) (all []Rounds) {
 	for _, r := range results {
 		all = append(all, Rounds{r})
 	}
@@ -34,20 +32,20 @@ func single(results ...*bench.Result) (all []Rounds) {
 }
 
 // result has a thousand latencies, of 1, 2, 3 … µs.
-func result(subject, handlers string, perEvent float64) *bench.Result {
-	latency := &bench.Histogram{}
+func result(subject, handlers string, perEvent float64) *Result {
+	latency := &Histogram{}
 	for i := range 1000 {
 		latency.Record(time.Duration(i+1) * time.Microsecond)
 	}
-	return &bench.Result{
+	return &Result{
 		Bench: "dispatch", Subject: subject,
-		Parameters: []bench.Parameter{{Name: "handlers", Value: handlers}, {Name: "handler cost", Value: "0s"},
+		Parameters: []Parameter{{Name: "handlers", Value: handlers}, {Name: "handler cost", Value: "0s"},
 			{Name: "distribution", Value: "uniform"}},
-		Figures: []bench.Figure{
-			{Name: "events", Unit: bench.PerSecond, Value: 1e9 / perEvent, Better: bench.Higher},
-			{Name: "time per event", Unit: bench.Nanoseconds, Value: perEvent, Better: bench.Lower},
-			{Name: "allocations per event", Unit: bench.Count, Value: 0.012345, Better: bench.Lower},
-			{Name: "peak memory", Unit: bench.Bytes, Value: 12_912_345, Better: bench.Lower},
+		Figures: []Figure{
+			{Name: "events", Unit: PerSecond, Value: 1e9 / perEvent, Better: Higher},
+			{Name: "time per event", Unit: Nanoseconds, Value: perEvent, Better: Lower},
+			{Name: "allocations per event", Unit: Count, Value: 0.012345, Better: Lower},
+			{Name: "peak memory", Unit: Bytes, Value: 12_912_345, Better: Lower},
 		},
 		Latency: latency,
 		Proof: []string{"1000 events arrived at each of " + handlers +
@@ -56,34 +54,31 @@ func result(subject, handlers string, perEvent float64) *bench.Result {
 }
 
 // bare has only the required fields.
-func bare() *bench.Result {
-	return &bench.Result{
+func bare() *Result {
+	return &Result{
 		Bench: "sync", Subject: `a "quoted", <odd> name`,
-		Parameters: []bench.Parameter{{Name: "objects", Value: "100000"}},
-		Figures:    []bench.Figure{{Name: "CPU", Unit: bench.Seconds, Value: 0.34, Better: bench.Lower}},
-		Latency:    &bench.Histogram{},
+		Parameters: []Parameter{{Name: "objects", Value: "100000"}},
+		Figures:    []Figure{{Name: "CPU", Unit: Seconds, Value: 0.34, Better: Lower}},
+		Latency:    &Histogram{},
 	}
 }
 
 // Programs get the numbers as measured: those of the files are not rounded.
 func TestGolden(t *testing.T) {
-	two := []*bench.Result{result("batching", "4", 412.5), result("coalescing", "4", 388.125)}
-	sweep := []*bench.Result{result("batching", "1", 100), result("batching", "2", 170.5),
+	two := []*Result{result("batching", "4", 412.5), result("coalescing", "4", 388.125)}
+	sweep := []*Result{result("batching", "1", 100), result("batching", "2", 170.5),
 		result("batching", "64", 9912.3)}
-	both := []*bench.Result{result("batching", "1", 100), result("channels", "1", 1000), result("batching", "2", 170),
+	both := []*Result{result("batching", "1", 100), result("channels", "1", 1000), result("batching", "2", 170),
 		result("channels", "2", 2000), bare()}
 	for name, write := range map[string]func(io.Writer) error{
 		"table-two.txt":     func(w io.Writer) error { return Table(w, somewhere, "", single(two...)) },
 		"sweep.txt":         func(w io.Writer) error { return Table(w, somewhere, "handlers", single(sweep...)) },
 		"sweep-designs.txt": func(w io.Writer) error { return Table(w, somewhere, "handlers", single(both...)) },
-		"results.json":      func(w io.Writer) error { return JSON(w, somewhere, []*bench.Result{two[0], bare()}) },
+		"results.json":      func(w io.Writer) error { return JSON(w, somewhere, single(two[0], bare())) },
 		"table-rounds.txt": func(w io.Writer) error {
 			return Table(w, somewhere, "", []Rounds{{two[0], result("batching", "4", 388.125)}, {sweep[0], sweep[0]}})
 		},
-		"results.bench": func(w io.Writer) error {
-			return Benchfmt(w, somewhere,
-				Every([]Rounds{two, {sweep[0]}}))
-		},
+		"results.bench": func(w io.Writer) error { return Benchfmt(w, somewhere, []Rounds{two, {sweep[0]}}) },
 	} {
 		var got bytes.Buffer
 		require.NoError(t, write(&got), name)
@@ -118,16 +113,16 @@ func TestHuman(t *testing.T) {
 		unit  string
 		want  string
 	}{
-		{4_200_000, bench.PerSecond, "4.2 M/s"}, {65, bench.PerSecond, "65/s"}, {999_600, bench.PerSecond, "1 M/s"},
-		{310, bench.Nanoseconds, "310 ns"}, {999.7, bench.Nanoseconds, "1 µs"}, {0.4, bench.Nanoseconds, "0.4 ns"},
-		{1_234_567, bench.Nanoseconds, "1.23 ms"}, {62e9, bench.Nanoseconds, "62 s"}, {0, bench.Nanoseconds, "0 ns"},
-		{97, bench.Bytes, "97 B"}, {12_912_345, bench.Bytes, "12.3 MiB"}, {1 << 30, bench.Bytes, "1 GiB"},
-		{1023, bench.Bytes, "1020 B"},
-		{0.34, bench.Seconds, "340 ms"}, {8.123, bench.Seconds, "8.12 s"}, {0, bench.Seconds, "0 s"},
-		{0, bench.Count, "0"}, {36, bench.Count, "36"}, {100_000, bench.Count, "100 k"},
-		{0.012345, bench.Count, "0.0123"},
-		{0.25, "×", "0.25 ×"}, {1.5, "", "1.5"}, {-310, bench.Nanoseconds, "-310 ns"},
-		{math.NaN(), bench.Bytes, "–"}, {math.Inf(1), bench.Bytes, "–"},
+		{4_200_000, PerSecond, "4.2 M/s"}, {65, PerSecond, "65/s"}, {999_600, PerSecond, "1 M/s"},
+		{310, Nanoseconds, "310 ns"}, {999.7, Nanoseconds, "1 µs"}, {0.4, Nanoseconds, "0.4 ns"},
+		{1_234_567, Nanoseconds, "1.23 ms"}, {62e9, Nanoseconds, "62 s"}, {0, Nanoseconds, "0 ns"},
+		{97, Bytes, "97 B"}, {12_912_345, Bytes, "12.3 MiB"}, {1 << 30, Bytes, "1 GiB"},
+		{1023, Bytes, "1020 B"},
+		{0.34, Seconds, "340 ms"}, {8.123, Seconds, "8.12 s"}, {0, Seconds, "0 s"},
+		{0, Count, "0"}, {36, Count, "36"}, {100_000, Count, "100 k"},
+		{0.012345, Count, "0.0123"},
+		{0.25, "×", "0.25 ×"}, {1.5, "", "1.5"}, {-310, Nanoseconds, "-310 ns"},
+		{math.NaN(), Bytes, "–"}, {math.Inf(1), Bytes, "–"},
 	} {
 		assert.Equal(t, c.want, Human(c.value, c.unit), "%v %s", c.value, c.unit)
 	}
