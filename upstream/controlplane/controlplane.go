@@ -279,15 +279,6 @@ func (cp *ControlPlane) KillControllerManager() {
 	cp.logf("%s killed", ControllerManager)
 }
 
-// StartControllerManager starts kube-controller-manager after [ControlPlane.KillControllerManager],
-// and returns when its controllers work. It fails if it is running.
-func (cp *ControlPlane) StartControllerManager(ctx context.Context) error {
-	if _, err := cp.launch(ControllerManager, cp.controllerManagerArgs()); err != nil {
-		return err
-	}
-	return cp.await(ctx, ControllerManager, cp.controllersReady)
-}
-
 // Stop stops all components, etcd last, and removes the directory unless the caller chose it. It
 // returns when none of their processes and goroutines is left. It returns Err, so that a test
 // learns of a component that died early. Stop may be called twice.
@@ -322,16 +313,6 @@ func (cp *ControlPlane) Err() error {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
 	return cp.err
-}
-
-// PIDs returns the process ids of the components.
-func (cp *ControlPlane) PIDs() (pids []int) {
-	cp.mu.Lock()
-	defer cp.mu.Unlock()
-	for _, process := range cp.processes {
-		pids = append(pids, process.PID())
-	}
-	return pids
 }
 
 func (cp *ControlPlane) process(name string) *Process {

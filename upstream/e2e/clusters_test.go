@@ -50,14 +50,20 @@ func onOwnCluster(config controlplane.Config) venue {
 	}
 }
 
-// onControlPlane returns a trial on a control plane of the test's own, without a subject.
-func onControlPlane(t *testing.T, config controlplane.Config) *trial {
+// startControlPlane starts a control plane of the test's own.
+func startControlPlane(t *testing.T, config controlplane.Config) *controlplane.ControlPlane {
 	t.Helper()
 	config.Log = t.Output()
 	cp, err := controlplane.Start(t.Context(), config)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
-	return newTrial(t, &Cluster{ControlPlane: cp, subject: Orrery()}, endState{})
+	return cp
+}
+
+// onControlPlane returns a trial on a control plane of the test's own, without a subject.
+func onControlPlane(t *testing.T, config controlplane.Config) *trial {
+	t.Helper()
+	return newTrial(t, &Cluster{ControlPlane: startControlPlane(t, config), subject: Orrery()}, endState{})
 }
 
 // shared holds the clusters of onSharedCluster by the name of their subject.

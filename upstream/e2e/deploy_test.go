@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -144,24 +143,20 @@ func TestDeployedControllerWorks(t *testing.T) {
 	tr.deleteNamespace("crowded")
 	tr.awaitGone("crowded")
 
-	lease, err := tr.client.CoordinationV1().Leases(deployedNamespace).Get(tr.ctx, deployedName, metav1.GetOptions{})
-	require.NoError(t, err)
-	assert.NotEmpty(t, ptr.Deref(lease.Spec.HolderIdentity, ""))
+	assert.NotEmpty(t, tr.leaseHolder(deployedName))
 	tr.eventually("an Event reports the deletion", func() (bool, error) {
-		events, err := tr.client.CoreV1().Events("default").List(tr.ctx,
-			metav1.ListOptions{FieldSelector: "involvedObject.name=crowded,involvedObject.kind=Namespace"})
-		return err == nil && len(events.Items) > 0, err
+		return len(tr.eventsAbout("crowded")) > 0, nil
 	})
 
 	// The kubelet sends a deleted pod SIGTERM and waits for the grace period.
-	require.NoError(t, replica.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, replica.Process.Signal(syscall.SIGTERM))
 	select {
 	case <-replica.done:
 	case <-time.After(time.Duration(*pod.TerminationGracePeriodSeconds) * time.Second):
 		t.Error("the pod would have been killed")
 	}
-	assert.Zero(t, replica.cmd.ProcessState.ExitCode())
-	assert.NotContains(t, replica.output(), `"level":"error"`)
+	assert.Zero(t, replica.ProcessState.ExitCode())
+	assert.NotContains(t, replica.output.String(), `"level":"error"`)
 }
 
 // serviceAccountFiles returns the files that a kubelet mounts into a pod of the controller.
@@ -194,41 +189,31 @@ func (tr *trial) podEnvironment(pod corev1.PodSpec) []string {
 	return env
 }
 
-// started is a running program in a container.
+// started is a running program in a container. Its output may be read when it has ended.
 type started struct {
-	cmd    *exec.Cmd
+	*exec.Cmd
+	output bytes.Buffer
 	done   chan struct{} // closed when it has ended
-	stderr *os.File
-	t      *testing.T
 }
 
 // start runs the container's program in the background and kills it at the end of the test.
 func (c *container) start(t *testing.T, env []string, args ...string) *started {
 	t.Helper()
-	log, err := os.Create(filepath.Join(t.TempDir(), "orrery.log"))
-	require.NoError(t, err)
-	s := &started{cmd: c.command(t.Context(), env, args...), done: make(chan struct{}), stderr: log, t: t}
-	s.cmd.Stdout, s.cmd.Stderr = log, log
-	require.NoError(t, s.cmd.Start())
+	s := &started{Cmd: c.command(t.Context(), env, args...), done: make(chan struct{})}
+	s.Stdout, s.Stderr = &s.output, &s.output
+	require.NoError(t, s.Start())
 	go func() {
 		defer close(s.done)
-		_ = s.cmd.Wait() // callers read the exit code from the process state
+		_ = s.Wait() // callers read the exit code from the process state
 	}()
 	t.Cleanup(func() {
-		_ = s.cmd.Process.Kill()
+		_ = s.Process.Kill()
 		<-s.done
 		if t.Failed() {
-			t.Logf("orrery %s printed:\n%s", strings.Join(args, " "), s.output())
+			t.Logf("orrery %s printed:\n%s", strings.Join(args, " "), &s.output)
 		}
-		_ = log.Close()
 	})
 	return s
-}
-
-func (s *started) output() string {
-	data, err := os.ReadFile(s.stderr.Name())
-	require.NoError(s.t, err)
-	return string(data)
 }
 
 // answers reports whether a GET of the URL returns 200.

@@ -76,7 +76,7 @@ func TestContendsWithClientGo(t *testing.T) {
 	transitions := int32(0)
 	requireHolder := func(holder string) {
 		t.Helper()
-		spec := e.lease().Spec
+		spec := e.lease()
 		require.NotNil(t, spec.HolderIdentity)
 		assert.Contains(t, *spec.HolderIdentity, holder)
 		assert.Equal(t, transitions, *spec.LeaseTransitions)

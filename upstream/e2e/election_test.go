@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"orrery/upstream/controlplane"
 )
@@ -43,7 +44,7 @@ func testKilledLeader(t *testing.T, e *election) {
 	e.eventually("all namespaces are gone", func() (bool, error) { return e.left(names) == 0, nil })
 	requireNotBoth(t, leader, standby)
 	requireWarm(t, standby)
-	assert.Equal(t, int32(1), *e.lease().Spec.LeaseTransitions)
+	assert.Equal(t, int32(1), *e.lease().LeaseTransitions)
 	standby.Kill()
 }
 
@@ -140,11 +141,20 @@ func (e *election) interrupted(slow string) (leader, standby *replica, names []s
 	return leader, standby, names
 }
 
-func (e *election) lease() *coordinationv1.Lease {
-	e.t.Helper()
-	lease, err := e.client.CoordinationV1().Leases("kube-system").Get(e.ctx, e.name, metav1.GetOptions{})
-	require.NoError(e.t, err)
-	return lease
+func (e *election) lease() coordinationv1.LeaseSpec { return e.leaseOf(e.name) }
+
+// leaseOf returns a Lease in the namespace kube-system.
+func (tr *trial) leaseOf(name string) coordinationv1.LeaseSpec {
+	tr.t.Helper()
+	lease, err := tr.client.CoordinationV1().Leases("kube-system").Get(tr.ctx, name, metav1.GetOptions{})
+	require.NoError(tr.t, err)
+	return lease.Spec
+}
+
+// leaseHolder returns the holder of a Lease; "" if it is free.
+func (tr *trial) leaseHolder(name string) string {
+	tr.t.Helper()
+	return ptr.Deref(tr.leaseOf(name).HolderIdentity, "")
 }
 
 // requests returns the replica's requests in the order of arrival.

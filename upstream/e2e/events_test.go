@@ -16,9 +16,13 @@ import (
 // eventsAbout returns the Events about a Namespace in the namespace default.
 func (tr *trial) eventsAbout(namespace string) []corev1.Event {
 	tr.t.Helper()
-	list, err := tr.client.CoreV1().Events("default").List(tr.ctx, metav1.ListOptions{
-		FieldSelector: "involvedObject.kind=Namespace,involvedObject.name=" + namespace,
-	})
+	return tr.eventsIn("default", "involvedObject.kind=Namespace,involvedObject.name="+namespace)
+}
+
+// eventsIn returns the Events in a namespace that a field selector selects.
+func (tr *trial) eventsIn(namespace, selector string) []corev1.Event {
+	tr.t.Helper()
+	list, err := tr.client.CoreV1().Events(namespace).List(tr.ctx, metav1.ListOptions{FieldSelector: selector})
 	require.NoError(tr.t, err)
 	return list.Items
 }

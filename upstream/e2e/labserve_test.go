@@ -11,6 +11,16 @@ import (
 	"orrery/upstream/apiserver/served"
 )
 
+// startLabServe starts "lab serve" with the controllers that fill every namespace, and further ones.
+func startLabServe(t *testing.T, controllers ...string) *served.Server {
+	t.Helper()
+	config := served.Config{Controllers: append(controllers, served.NamespaceControllers()...)}
+	server, err := served.Start(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	return server
+}
+
 // kube-controller-manager on "lab serve" with three unmodified controllers: the namespace
 // controller, and those for the default service account and the CA bundle. They use most of what
 // controllers need of an API server: discovery, shared informers with streaming lists, metadata
@@ -18,11 +28,7 @@ import (
 // same controllers left on the genuine server.
 func TestOriginalOnLabServe(t *testing.T) {
 	t.Parallel()
-	server, err := served.Start(t.Context(), served.Config{
-		Controllers: append([]string{"namespace-controller"}, served.NamespaceControllers()...),
-	})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	server := startLabServe(t, "namespace-controller")
 	for _, s := range scenarios {
 		if !s.anyServer {
 			continue
@@ -41,9 +47,7 @@ func TestOriginalOnLabServe(t *testing.T) {
 // orrery those of namespaces.
 func TestOfficialSpecsOnLabServe(t *testing.T) {
 	t.Parallel()
-	server, err := served.Start(t.Context(), served.Config{Controllers: served.NamespaceControllers()})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	server := startLabServe(t)
 	orrery, err := Orrery().start(server.Kubeconfig(), filepath.Join(t.TempDir(), "orrery.log"))
 	require.NoError(t, err)
 	t.Cleanup(func() { orrery.Stop(context.Background()) })

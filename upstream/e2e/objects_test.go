@@ -35,14 +35,9 @@ func (tr *trial) tryConfigMap(namespace, name string, finalizers ...string) erro
 
 func (tr *trial) createSecret(namespace, name string) {
 	tr.t.Helper()
-	require.NoError(tr.t, tr.trySecret(namespace, name))
-}
-
-// trySecret is createSecret for goroutines other than the test's.
-func (tr *trial) trySecret(namespace, name string) error {
 	object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	_, err := tr.client.CoreV1().Secrets(namespace).Create(tr.ctx, object, metav1.CreateOptions{})
-	return err
+	require.NoError(tr.t, err)
 }
 
 // createNetworkPolicy creates a policy that isolates all pods of the namespace.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -17,10 +18,7 @@ func TestOfficialSpecs(t *testing.T) {
 	for _, subject := range subjectsNow() {
 		t.Run(subject.Name, func(t *testing.T) {
 			t.Parallel()
-			config := controlplane.Config{FakeNodes: 1, Log: t.Output()}
-			cluster, err := StartCluster(t.Context(), subject, config)
-			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, cluster.Stop()) })
+			cluster := onOwnCluster(controlplane.Config{FakeNodes: 1})(t, subject)
 			passOfficialSpecs(t, cluster.Kubeconfig())
 			if t.Failed() {
 				t.Logf("the end of the log of %s:\n%s", subject.Name, cluster.Controller().Tail())
@@ -39,4 +37,57 @@ func passOfficialSpecs(t *testing.T, kubeconfig string, args ...string) {
 	command := exec.CommandContext(t.Context(), program, append([]string{"--kubeconfig=" + kubeconfig}, args...)...)
 	report, err := command.CombinedOutput()
 	assert.NoError(t, err, "%s", report)
+}
+
+// TestOfficialWorkloadSpecs runs Kubernetes' own specs for ReplicaSets and Deployments against the
+// two example controllers, on a genuine control plane whose kube-controller-manager runs neither.
+func TestOfficialWorkloadSpecs(t *testing.T) {
+	t.Parallel()
+	server := startControlPlane(t, controlplane.Config{FakeNodes: 2, NamespaceController: true,
+		Controllers: append(controlplane.DefaultControllers(), "resourcequota-controller")})
+	runWorkloads(t, server)
+	passOfficialSpecs(t, server.Kubeconfig(), "--of=workloads")
+}
+
+const garbageCollector = "garbage-collector-controller"
+
+// TestOfficialGarbageSpecs runs Kubernetes' own specs for the garbage collector against the
+// example's, on a genuine control plane with every controller but that one.
+func TestOfficialGarbageSpecs(t *testing.T) {
+	t.Parallel()
+	server := startControlPlane(t, controlplane.Config{FakeNodes: 2, NamespaceController: true,
+		Controllers: []string{"*", "-" + garbageCollector}})
+	// The cluster does not show whether kube-controller-manager's own collector is off.
+	runControllers(t, server, "collector", garbageCollector, "--allow-second-controller")
+	passOfficialSpecs(t, server.Kubeconfig(), "--of=garbage")
+}
+
+// runWorkloads runs the two controllers until the test ends.
+func runWorkloads(t *testing.T, server *controlplane.ControlPlane) {
+	runControllers(t, server, "workloads", "replicaset-controller,deployment-controller")
+}
+
+// runControllers runs "orrery run" with these controllers until the test ends, as a user with only
+// the rights that "orrery rbac" grants.
+func runControllers(t *testing.T, server *controlplane.ControlPlane, user, names string, args ...string) {
+	t.Helper()
+	controllers := "--controllers=" + names
+	orrery := repositoryFile(t, Orrery().Binary)
+	rights, err := exec.CommandContext(t.Context(), orrery, "rbac", controllers, "--leader-elect=false",
+		"--user="+user).Output()
+	require.NoError(t, err)
+	kubectl(t, server.Kubeconfig(), "apply -f -\n"+string(rights))
+	kubeconfig, err := server.KubeconfigFor(user)
+	require.NoError(t, err)
+	subject := Orrery()
+	subject.Name = user
+	process, err := subject.start(kubeconfig, server.LogFile(user), append(args, controllers)...)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		process.Stop(context.Background())
+		assert.NoError(t, process.Err())
+		if t.Failed() {
+			t.Logf("the end of the log of the controllers:\n%s", process.Tail())
+		}
+	})
 }

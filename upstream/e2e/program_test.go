@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,6 +46,12 @@ func (p *program) Output() string {
 	return string(data)
 }
 
+// lastLine returns the last line of the output.
+func (p *program) lastLine() string {
+	lines := strings.Split(strings.TrimSpace(p.Output()), "\n")
+	return lines[len(lines)-1]
+}
+
 // AwaitOutput blocks until a line contains all the parts.
 func (p *program) AwaitOutput(parts ...string) {
 	p.t.Helper()
@@ -62,20 +69,12 @@ func (p *program) RequireOutput(parts ...string) {
 func (p *program) printed(parts []string) bool {
 	p.t.Helper()
 	for line := range strings.Lines(p.Output()) {
-		if containsAll(line, parts) {
+		lacks := func(part string) bool { return !strings.Contains(line, part) }
+		if !slices.ContainsFunc(parts, lacks) {
 			return true
 		}
 	}
 	return false
-}
-
-func containsAll(line string, parts []string) bool {
-	for _, part := range parts {
-		if !strings.Contains(line, part) {
-			return false
-		}
-	}
-	return true
 }
 
 // exitInterrupted is the exit code after Ctrl-C, the first or the second.

@@ -146,12 +146,10 @@ func TestLeastRightsAreEnough(t *testing.T) {
 	u.run()
 	u.eventually("namespace "+u.name+" is gone", u.gone)
 	assert.Empty(t, c.relics.left(u.name))
-	u.eventually("an Event reports it", u.recorded)
+	u.eventually("an Event reports it", func() (bool, error) { return len(u.eventsAbout(u.name)) > 0, nil })
 	u.program.Interrupt()
 	assert.Equal(t, exitInterrupted, u.program.AwaitExit())
-	lease, err := u.client.CoordinationV1().Leases("kube-system").Get(u.ctx, "orrery", metav1.GetOptions{})
-	require.NoError(t, err)
-	assert.Empty(t, ptr.Deref(lease.Spec.HolderIdentity, ""), "the Lease is released")
+	assert.Empty(t, u.leaseHolder("orrery"), "the Lease is released")
 	for _, r := range u.auditedOf(u.name) {
 		assert.NotEqual(t, 403, r.ResponseStatus.Code, "%s", r)
 	}
@@ -163,13 +161,6 @@ func (u *confinedUser) gone() (bool, error) {
 		return true, nil
 	}
 	return false, err
-}
-
-// recorded reports whether there is an Event about the user's namespace.
-func (u *confinedUser) recorded() (bool, error) {
-	events, err := u.client.CoreV1().Events("default").List(u.ctx,
-		metav1.ListOptions{FieldSelector: "involvedObject.kind=Namespace,involvedObject.name=" + u.name})
-	return err == nil && len(events.Items) > 0, err
 }
 
 // loss is the effect of a run without one verb of one right.
@@ -186,9 +177,8 @@ type loss struct {
 func ends(says ...string) loss {
 	return loss{shows: func(u *confinedUser) {
 		assert.Equal(u.t, 1, u.program.AwaitExit())
-		lines := strings.Split(strings.TrimSpace(u.program.Output()), "\n")
 		for _, part := range says {
-			assert.Contains(u.t, lines[len(lines)-1], part)
+			assert.Contains(u.t, u.program.lastLine(), part)
 		}
 	}}
 }
@@ -237,20 +227,15 @@ var losses = map[string]loss{
 	},
 	"kube-system events create": {shows: func(u *confinedUser) {
 		u.eventually("namespace "+u.name+" is gone all the same", u.gone)
-		events, err := u.client.CoreV1().Events("kube-system").List(u.ctx,
-			metav1.ListOptions{FieldSelector: "involvedObject.kind=Lease,involvedObject.name=orrery"})
-		require.NoError(u.t, err)
-		lease, err := u.client.CoordinationV1().Leases("kube-system").Get(u.ctx, "orrery", metav1.GetOptions{})
-		require.NoError(u.t, err)
-		for _, event := range events.Items {
-			assert.NotContains(u.t, event.Message, ptr.Deref(lease.Spec.HolderIdentity, "?"))
+		holder := u.leaseHolder("orrery")
+		require.NotEmpty(u.t, holder)
+		for _, event := range u.eventsIn("kube-system", "involvedObject.kind=Lease,involvedObject.name=orrery") {
+			assert.NotContains(u.t, event.Message, holder)
 		}
 	}},
 	"default events create": {shows: func(u *confinedUser) {
 		u.eventually("namespace "+u.name+" is gone all the same", u.gone)
-		recorded, err := u.recorded()
-		assert.NoError(u.t, err)
-		assert.False(u.t, recorded)
+		assert.Empty(u.t, u.eventsAbout(u.name))
 	}},
 	"default events patch": {
 		prepare: func(u *confinedUser) { u.hang() },
@@ -264,10 +249,7 @@ var losses = map[string]loss{
 				metav1.DeleteOptions{}))
 		},
 		shows: func(u *confinedUser) {
-			events, err := u.client.CoreV1().Events("default").List(u.ctx,
-				metav1.ListOptions{FieldSelector: "involvedObject.name=" + u.name + "-hangs"})
-			require.NoError(u.t, err)
-			for _, event := range events.Items {
+			for _, event := range u.eventsAbout(u.name + "-hangs") {
 				assert.Equal(u.t, int32(1), event.Count, "%s: the second report is missing", event.Reason)
 			}
 		},

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,20 +19,12 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// fill deletes a thousand objects of two built-in types and of a type defined after the controller's
-// start.
-func (tr *trial) fill() {
-	widgets := tr.createCustomType("full.example.com", "widgets", "Widget")
-	tr.createNamespace("full")
-	tr.parallelize(500, func(i int) error {
-		name := fmt.Sprintf("object-%03d", i)
-		return errors.Join(tr.tryConfigMap("full", name), tr.trySecret("full", name))
-	})
-	for i := range 20 {
-		tr.createCustom(widgets, "Widget", "full", fmt.Sprintf("widget-%02d", i))
+// many returns the content of a namespace with n ConfigMaps and n Secrets.
+func many(n int) (content []string) {
+	for i := range n {
+		content = append(content, fmt.Sprintf("configmap object-%03d", i), fmt.Sprintf("secret object-%03d", i))
 	}
-	tr.deleteNamespace("full")
-	tr.awaitGone("full")
+	return content
 }
 
 // deleteHundred deletes a hundred namespaces at once, ten times as many as there are workers.
@@ -163,11 +154,10 @@ func (tr *trial) emptyByHand() {
 func (tr *trial) fillBehindBlocker(namespace string) *blocker {
 	tr.t.Helper()
 	tr.createNamespace(namespace)
-	for i := range 20 {
-		tr.createConfigMap(namespace, fmt.Sprintf("object-%02d", i))
-		tr.createSecret(namespace, fmt.Sprintf("object-%02d", i))
+	for _, object := range many(20) {
+		tr.create(namespace, object)
 	}
-	return tr.block(namespace, "object-00")
+	return tr.block(namespace, "object-000")
 }
 
 // holdNamespace deletes a namespace that a finalizer holds.

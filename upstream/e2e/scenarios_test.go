@@ -228,7 +228,8 @@ var scenarios = []scenario{
 
 	{name: "emptied", anyServer: true, play: (*trial).emptyByHand},
 	{name: "again", anyServer: true, play: (*trial).recreate},
-	{name: "full", anyServer: true, play: (*trial).fill},
+	// A thousand objects of two built-in types, and one of a type defined after the controller's start.
+	{name: "full", anyServer: true, content: append(many(500), "widget widget")},
 	{name: "hundred", anyServer: true, play: (*trial).deleteHundred},
 	{name: "interrupted", on: onOwnCluster(controlplane.Config{}), play: (*trial).killController},
 	{name: "restarted", on: onOwnCluster(controlplane.Config{}), play: (*trial).restartAPIServer},

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,10 +39,8 @@ func inTime(t *testing.T, run func() *program, saw func(*program) bool, again fu
 func requireRefused(t *testing.T, p *program, how string) {
 	t.Helper()
 	assert.Equal(t, 1, p.AwaitExit())
-	lines := strings.Split(strings.TrimSpace(p.Output()), "\n")
-	last := lines[len(lines)-1]
-	assert.Contains(t, last, how)
-	assert.Contains(t, last, "--allow-second-controller")
+	assert.Contains(t, p.lastLine(), how)
+	assert.Contains(t, p.lastLine(), "--allow-second-controller")
 	assert.NotContains(t, p.Output(), "store is filled")
 }
 

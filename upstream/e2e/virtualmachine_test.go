@@ -32,9 +32,7 @@ type machineRoom struct {
 }
 
 func newMachineRoom(t *testing.T) *machineRoom {
-	server, err := controlplane.Start(t.Context(), controlplane.Config{Log: t.Output()})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	server := startControlPlane(t, controlplane.Config{})
 	m := &machineRoom{t: t, server: server, program: filepath.Join(t.TempDir(), "controller"), stateDir: t.TempDir()}
 	m.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", m.program,

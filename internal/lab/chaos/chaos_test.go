@@ -29,7 +29,7 @@ var (
 	parts     = flag.Uint64("parts", 1, "how many processes share the seeds")
 )
 
-// TestSeeds plays a few seeds in every test run. "make chaos-virtual" plays a thousand, in one
+// TestSeeds plays a few seeds in every test run. "make chaos" plays a thousand, in one
 // process for each processor, because seeds in one process would take time from each other inside a
 // bubble.
 func TestSeeds(t *testing.T) {
@@ -38,7 +38,7 @@ func TestSeeds(t *testing.T) {
 			p := NewPlan(seed, *storms)
 			report := playInBubble(t, p, sabotage{})
 			if report.Failure != nil {
-				t.Errorf("play it again: make chaos-virtual SEED=%d DURATION=%s\n%s", seed, *storms,
+				t.Errorf("play it again: make chaos SEED=%d DURATION=%s\n%s", seed, *storms,
 					report.Failure.Explain(p))
 			}
 			if *storms >= 4*time.Minute {

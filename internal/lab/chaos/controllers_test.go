@@ -38,7 +38,7 @@ func TestControllers(t *testing.T) {
 				}
 			}})
 			if report.Failure != nil {
-				t.Errorf("play it again: make chaos-virtual SEED=%d DURATION=%s\n%s", seed, *storms,
+				t.Errorf("play it again: make chaos SEED=%d DURATION=%s\n%s", seed, *storms,
 					report.Failure.Explain(p))
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"sync"
@@ -156,7 +157,7 @@ type stated struct{ metav1.Object }
 
 func (s stated) GetUID() string { return string(s.Object.GetUID()) }
 
-func keyOf(o stated) string {
+func keyOf(o informer.Object) string {
 	key, _ := informer.MetaNamespaceKeyFunc(o) // every object on the server has a name
 	return key
 }
@@ -171,18 +172,11 @@ func statesOf(items []runtime.Object) map[string]chaos.State {
 }
 
 func difference(want, have map[string]document) error {
-	for key, theirs := range want {
-		ours, ok := have[key]
-		if !ok {
-			return fmt.Errorf("%s is missing; the server has %v", key, theirs)
-		}
-		if !reflect.DeepEqual(ours, theirs) {
-			return fmt.Errorf("%s is\n%v, the server has\n%v", key, ours, theirs)
-		}
-	}
-	for key := range have {
-		if _, ok := want[key]; !ok {
-			return fmt.Errorf("%s is not on the server", key)
+	all := maps.Clone(want)
+	maps.Copy(all, have)
+	for key := range all {
+		if !reflect.DeepEqual(have[key], want[key]) {
+			return fmt.Errorf("%s is\n%v, the server has\n%v", key, have[key], want[key])
 		}
 	}
 	return nil

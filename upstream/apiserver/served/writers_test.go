@@ -58,6 +58,30 @@ func (w *writers) writeUntil(ctx context.Context, atOnce, target int) error {
 	return errors.Join(errs...)
 }
 
+// start runs all writers until stop is called. Errors are ignored, because they go on when the
+// server is back.
+func (w *writers) start(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var writing sync.WaitGroup
+	for _, dice := range w.dice {
+		writing.Go(func() {
+			for ctx.Err() == nil {
+				if w.writeOnce(ctx, dice) == nil {
+					continue
+				}
+				select { // a server that is away refuses at once
+				case <-time.After(20 * time.Millisecond):
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	return func() {
+		cancel()
+		writing.Wait()
+	}
+}
+
 func (w *writers) count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
