@@ -11,7 +11,7 @@ import (
 	"orrery/upstream/apiserver/served"
 )
 
-// startLabServe starts "lab serve" with the controllers that fill every namespace, and further ones.
+// startLabServe starts "lab serve" with the controllers that fill every namespace, and others.
 func startLabServe(t *testing.T, controllers ...string) *served.Server {
 	t.Helper()
 	config := served.Config{Controllers: append(controllers, served.NamespaceControllers()...)}

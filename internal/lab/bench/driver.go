@@ -22,8 +22,8 @@ type Driver struct {
 // Phase is one of the two phases, or a fixed piece of work, and its result.
 type Phase struct {
 	Driver
-	// Events is how many are due in the second phase, or are the work; 0 in the first phase: as many
-	// as the time allows.
+	// Events is how many are due in the second phase, or are the work. In the first phase it is 0:
+	// as many as the time allows.
 	Events int
 
 	// The result. In the first phase these are the events that the gear has handled, with their

@@ -27,12 +27,12 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// This project's informers against a genuine control plane, which they reach through a link: streaming
-// lists and pages, whole objects and metadata, HTTP and websocket. Writers change objects and
-// namespaces, straight at kube-apiserver, while connections are cut, servers end and history is lost.
-// Whenever the writers pause, every store must converge to what client-go lists, and every handler
-// must have seen a valid history that ends there. Package internal/lab/chaos draws many more faults,
-// in virtual time on the server in memory.
+// This project's informers against a genuine control plane, which they reach through a link:
+// streaming lists and pages, whole objects and metadata, HTTP and websocket. Writers change objects
+// and namespaces, straight at kube-apiserver, while connections are cut, servers end and history is
+// lost. Whenever the writers pause, every store must converge to what client-go lists, and every
+// handler must have seen a valid history that ends there. Package internal/lab/chaos draws many more
+// faults, in virtual time on the server in memory.
 func TestOurInformersStayEqual(t *testing.T) {
 	cp, err := controlplane.Start(t.Context(), controlplane.Config{Log: t.Output()})
 	require.NoError(t, err)
@@ -88,11 +88,11 @@ func TestOurInformersStayEqual(t *testing.T) {
 			return err
 		}},
 		{"kube-apiserver loses its history", cp.ForgetHistory},
-		{"only writes", func(context.Context) error { return nil }},
+		{"etcd was restored", func(context.Context) error { return nil }},
 	} {
-		if step.name == "only writes" {
-			// All informers are ahead of a server that is restored. They must notice before anything is
-			// written: once the server has passed their position, nobody can.
+		if step.name == "etcd was restored" {
+			// All informers are ahead of a server that is restored. They must notice before
+			// anything is written: once the server has passed their position, nobody can.
 			require.NoError(t, cp.RestoreEtcd(t.Context(), backup))
 			equal(t)
 		}
