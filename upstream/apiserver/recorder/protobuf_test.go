@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"math/rand/v2"
 	"os"
 	"reflect"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/randfill"
 
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
@@ -36,9 +36,9 @@ func TestBothFormsMeanTheSame(t *testing.T) {
 	require.NoError(t, err)
 	for _, root := range all {
 		t.Run(root.groupVersion+" "+root.object.Name(), func(t *testing.T) {
-			for seed := range uint64(5) {
+			for seed := range int64(5) {
 				filled := reflect.New(root.object)
-				fill(filled.Elem(), rand.New(rand.NewPCG(seed, 1)), 0)
+				filler(seed).Fill(filled.Interface())
 				compare(t, filled.Interface(), root.groupVersion, root.object.Name())
 			}
 		})
@@ -89,70 +89,24 @@ func withoutNothing(value any) any {
 	return value
 }
 
-// deepest is the depth to which recursive structures are filled.
-const deepest = 9
-
-// fill sets every field.
-func fill(v reflect.Value, r *rand.Rand, depth int) {
-	if special, ok := values(r)[v.Type()]; ok {
-		v.Set(special)
-		return
-	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		if depth < deepest {
-			v.Set(reflect.New(v.Type().Elem()))
-			fill(v.Elem(), r, depth+1)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if tag := v.Type().Field(i).Tag.Get("protobuf"); tag != "" && tag != "-" {
-				fill(v.Field(i), r, depth+1)
+// filler fills every field that travels in protobuf, recursive structures to some depth.
+func filler(seed int64) *randfill.Filler {
+	return randfill.NewWithSeed(seed).NilChance(0).NumElements(1, 2).MaxDepth(18).Funcs(
+		func(*meta.TypeMeta, randfill.Continue) {},
+		func(v *meta.Time, c randfill.Continue) { v.Time = time.Unix(1_000_000_000+c.Int63n(1e8), 0).UTC() },
+		func(v *meta.MicroTime, c randfill.Continue) { v.Time = time.UnixMicro(1e15 + c.Int63n(1e14)).UTC() },
+		func(v *quantity.Quantity, _ randfill.Continue) { *v = quantity.MustParse("100m") },
+		func(v *intstr.IntOrString, c randfill.Continue) {
+			if *v = intstr.FromInt32(c.Int31n(100)); c.Bool() {
+				*v = intstr.FromString("50%")
 			}
-		}
-	case reflect.Slice:
-		if depth >= deepest {
-			return
-		}
-		v.Set(reflect.MakeSlice(v.Type(), 1+r.IntN(2), 2))
-		for i := range v.Len() {
-			fill(v.Index(i), r, depth+1)
-		}
-	case reflect.Map:
-		if depth >= deepest {
-			return
-		}
-		v.Set(reflect.MakeMap(v.Type()))
-		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		fill(key, r, depth+1)
-		fill(value, r, depth+1)
-		v.SetMapIndex(key, value)
-	case reflect.String:
-		v.SetString(string(rune('a' + r.IntN(26))))
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Int32, reflect.Int64, reflect.Int:
-		v.SetInt(r.Int64N(2000) - 1000)
-	case reflect.Uint8:
-		v.SetUint(r.Uint64N(256))
-	case reflect.Float64:
-		v.SetFloat(0.5 + float64(r.IntN(9)))
-	}
-}
-
-// values are those of types that cannot be filled field by field.
-func values(r *rand.Rand) map[reflect.Type]reflect.Value {
-	moment := time.Unix(1_000_000_000+r.Int64N(1e8), 1000*r.Int64N(1e6)).UTC()
-	number := intstr.FromInt32(r.Int32N(100))
-	if r.IntN(2) == 0 {
-		number = intstr.FromString("50%")
-	}
-	return map[reflect.Type]reflect.Value{
-		reflect.TypeFor[meta.Time]():            reflect.ValueOf(meta.NewTime(moment.Truncate(time.Second))),
-		reflect.TypeFor[meta.MicroTime]():       reflect.ValueOf(meta.NewMicroTime(moment)),
-		reflect.TypeFor[quantity.Quantity]():    reflect.ValueOf(quantity.MustParse("100m")),
-		reflect.TypeFor[intstr.IntOrString]():   reflect.ValueOf(number),
-		reflect.TypeFor[meta.FieldsV1]():        reflect.ValueOf(meta.FieldsV1{Raw: []byte(`{"f:a":{}}`)}),
-		reflect.TypeFor[runtime.RawExtension](): reflect.ValueOf(runtime.RawExtension{Raw: []byte(`{"a":1}`)}),
-	}
+		},
+		func(v *meta.FieldsV1, _ randfill.Continue) { v.Raw = []byte(`{"f:a":{}}`) },
+		func(v *runtime.RawExtension, _ randfill.Continue) { v.Raw = []byte(`{"a":1}`) },
+		func(v *string, c randfill.Continue) { *v = string(rune('a' + c.Intn(26))) },
+		func(v *bool, _ randfill.Continue) { *v = true },
+		func(v *int32, c randfill.Continue) { *v = c.Int31n(2000) - 1000 },
+		func(v *int64, c randfill.Continue) { *v = c.Int63n(2000) - 1000 },
+		func(v *float64, c randfill.Continue) { *v = 0.5 + float64(c.Intn(9)) },
+	)
 }
