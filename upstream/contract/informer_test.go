@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync"
+	"io"
 	"testing"
 	"time"
 
@@ -187,42 +187,24 @@ func (s originalSource) WatchWithContext(ctx context.Context, opts metav1.ListOp
 	if err != nil {
 		return nil, originalError(err)
 	}
-	w := &originalWatch{watcher: watcher, events: make(chan watch.Event), stopped: make(chan struct{})}
-	go w.pump()
-	return w, nil
+	return watch.NewStreamWatcher(originalDecoder{watcher}, nil), nil
 }
 
-// originalWatch turns a watcher with a Next method into a channel.
-type originalWatch struct {
+// originalDecoder makes client-go's stream of a watcher, which ends at any error.
+type originalDecoder struct {
 	watcher api.Watcher[*api.PartialObjectMetadata]
-	events  chan watch.Event
-	stopped chan struct{}
-	once    sync.Once
 }
 
-func (w *originalWatch) ResultChan() <-chan watch.Event { return w.events }
-
-// Stop may be called twice: by the reflector's streaming list and by its watch.
-func (w *originalWatch) Stop() {
-	w.watcher.Stop()
-	w.once.Do(func() { close(w.stopped) })
-}
-
-// pump ends with the stream or by Stop.
-func (w *originalWatch) pump() {
-	defer close(w.events)
-	for {
-		event, err := w.watcher.Next()
-		if err != nil {
-			return
-		}
-		select {
-		case w.events <- originalEvent(event):
-		case <-w.stopped:
-			return
-		}
+func (d originalDecoder) Decode() (watch.EventType, runtime.Object, error) {
+	event, err := d.watcher.Next()
+	if err != nil {
+		return "", nil, io.EOF
 	}
+	original := originalEvent(event)
+	return original.Type, original.Object, nil
 }
+
+func (d originalDecoder) Close() { d.watcher.Stop() }
 
 func originalEvent(event api.WatchEvent[*api.PartialObjectMetadata]) watch.Event {
 	out := watch.Event{Type: watch.EventType(event.Type)}

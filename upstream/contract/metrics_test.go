@@ -116,10 +116,8 @@ func TestMetricsAreThoseOfKubernetes(t *testing.T) {
 	}
 	assert.Equal(t, 15, compared)
 
-	for _, name := range []string{"rest_client_requests_total", "rest_client_request_retries_total"} {
-		assert.Equal(t, counted(theirs[name], server.URL), counted(ours[name], server.URL), name)
-	}
 	for _, name := range []string{
+		"rest_client_requests_total", "rest_client_request_retries_total",
 		"rest_client_request_duration_seconds", "rest_client_rate_limiter_duration_seconds",
 	} {
 		assert.Equal(t, counted(theirs[name], server.URL), counted(ours[name], server.URL), name)
@@ -172,37 +170,33 @@ func scriptedServer() http.Handler {
 	})
 }
 
+// asked are the requests of both clients.
+var asked = []restclient.Request{
+	{Verb: "GET", Path: "/there"}, {Verb: "GET", Path: "/missing"}, {Verb: "GET", Path: "/busy"},
+	{Verb: "PUT", Path: "/there", Body: []byte("{}")}, {Verb: "POST", Path: "/broken", Body: []byte("{}")},
+}
+
 func askWithOurs(t *testing.T, m *metrics.Metrics, server string) {
 	client, err := restclient.New(restclient.Config{Host: server, Trace: m.Requests(server), QPS: 100, Burst: 100,
 		UserAgent: "ours"})
 	require.NoError(t, err)
 	defer client.Close()
-	ask := func(verb, path string, body []byte) {
-		_ = client.Do(context.Background(), restclient.Request{Verb: verb, Path: path, Body: body}, nil)
+	for _, ask := range asked {
+		_ = client.Do(context.Background(), ask, nil)
 	}
-	ask("GET", "/there", nil)
-	ask("GET", "/missing", nil)
-	ask("GET", "/busy", nil)
-	ask("PUT", "/there", []byte("{}"))
-	ask("POST", "/broken", []byte("{}"))
 }
 
 func askWithTheirs(t *testing.T, server string) {
 	clientset, err := kubernetes.NewForConfig(&rest.Config{Host: server, QPS: 100, Burst: 100, UserAgent: "theirs"})
 	require.NoError(t, err)
 	client := clientset.CoreV1().RESTClient()
-	ask := func(verb, path string, body []byte) {
-		request := client.Verb(verb).AbsPath(path)
-		if body != nil {
-			request = request.Body(body)
+	for _, ask := range asked {
+		request := client.Verb(ask.Verb).AbsPath(ask.Path)
+		if ask.Body != nil {
+			request = request.Body(ask.Body)
 		}
 		_, _ = request.DoRaw(context.Background())
 	}
-	ask("GET", "/there", nil)
-	ask("GET", "/missing", nil)
-	ask("GET", "/busy", nil)
-	ask("PUT", "/there", []byte("{}"))
-	ask("POST", "/broken", []byte("{}"))
 }
 
 // leadWithTheirs leads one election with client-go.

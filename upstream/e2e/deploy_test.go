@@ -120,7 +120,7 @@ func TestDeployedControllerWorks(t *testing.T) {
 	tr.kubectl("apply -k " + filepath.Dir(repositoryFile(t, filepath.Join("deploy", "kustomization.yaml"))))
 	pod := tr.deployment().Spec.Template.Spec
 	recipe := readDockerfile(t)
-	c := newContainer(t, buildProgram(t, recipe, buildContext(t), "v1.2.3", ""), tr.serviceAccountFiles())
+	c := newContainer(t, buildProgram(t, recipe, buildContext(t), "v1.2.3"), tr.serviceAccountFiles())
 	assert.Equal(t, recipe.user, fmt.Sprintf("%d:%d", *pod.SecurityContext.RunAsUser, *pod.SecurityContext.RunAsGroup),
 		"image and pod have the same user")
 

@@ -16,6 +16,11 @@ import (
 	compare "orrery/upstream/bench/compare"
 )
 
+// taken takes measures.
+func taken(t *testing.T, runner compare.Runner, rounds int, measures ...compare.Measure) ([]compare.Record, error) {
+	return compare.Run(t.Context(), runner, compare.Config{Measures: measures, Rounds: rounds})
+}
+
 func TestSidesTakeTurnsAndSwap(t *testing.T) {
 	runner := series(map[compare.Side][]float64{
 		compare.Ours: {1, 1, 1}, compare.Theirs: {4, 4, 4}, compare.Textbook: {20, 12, 16}, compare.Priority: {2, 2, 2},
@@ -45,8 +50,7 @@ func TestARecordOfKnownFigures(t *testing.T) {
 		compare.Ours:   {20, 21, 22, 90, 24},
 		compare.Theirs: {100, 100, 110, 300, 96},
 	})
-	records, err := compare.Run(t.Context(), runner,
-		compare.Config{Measures: []compare.Measure{cycle()}, Rounds: 5})
+	records, err := taken(t, runner, 5, cycle())
 	require.NoError(t, err)
 	require.Len(t, records, 1)
 	r := records[0]
@@ -83,8 +87,7 @@ func TestVerdicts(t *testing.T) {
 			c.change(&m)
 		}
 		runner := series(map[compare.Side][]float64{compare.Ours: c.ours, compare.Theirs: {100, 100, 100}})
-		records, err := compare.Run(t.Context(), runner,
-			compare.Config{Measures: []compare.Measure{m}, Rounds: 3})
+		records, err := taken(t, runner, 3, m)
 		require.NoError(t, err)
 		assert.Equal(t, c.want, records[0].Verdict, name)
 		assert.Equal(t, c.want == compare.Missed, compare.MissedTargets(records) != nil, name)
@@ -108,9 +111,7 @@ func TestMissedTargetsAreNamed(t *testing.T) {
 	atLeast.Name, atLeast.Better, atLeast.Target = "store writes/s", bench.Higher, 1000
 	none.Name, none.Kind, none.Target = "queue allocs/op", compare.Value, 0
 	runner := series(map[compare.Side][]float64{compare.Ours: {1}, compare.Theirs: {1}})
-	records, err := compare.Run(t.Context(), runner, compare.Config{
-		Measures: []compare.Measure{cycle(), atLeast, none}, Rounds: 1,
-	})
+	records, err := taken(t, runner, 1, cycle(), atLeast, none)
 	require.NoError(t, err)
 	assert.EqualError(t, compare.MissedTargets(records), strings.Join([]string{
 		"queue/cycle ns/op: the ratio is 1.00, and the target is ≤ 0.25",
@@ -123,19 +124,17 @@ func TestSidesThatDidDifferentWork(t *testing.T) {
 	runner := &fake{outcome: func(side compare.Side, _ string, _ int) (bench.Outcome, error) {
 		return bench.Outcome{Figures: map[string]float64{"ns/op": 1}, Proof: "proof of " + string(side)}, nil
 	}}
-	records, err := compare.Run(t.Context(), runner,
-		compare.Config{Measures: []compare.Measure{cycle()}, Rounds: 2})
+	records, err := taken(t, runner, 2, cycle())
 	assert.Empty(t, records)
 	assert.ErrorContains(t, err, "queue/cycle ns/op: the sides did not do the same work: ours proves")
 
 	differs := cycle()
 	differs.Differs = true
-	records, err = compare.Run(t.Context(), runner,
-		compare.Config{Measures: []compare.Measure{differs}, Rounds: 2})
+	records, err = taken(t, runner, 2, differs)
 	require.NoError(t, err)
 	assert.Equal(t, "proof of ours", records[0].Proof)
 	differs.Textbook = compare.Textbook
-	_, err = compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{differs}, Rounds: 2})
+	_, err = taken(t, runner, 2, differs)
 	assert.ErrorContains(t, err, `client-go proves "proof of client-go", textbook proves "proof of textbook"`)
 }
 
@@ -151,27 +150,23 @@ func TestASideThatDidDifferentWorkInARound(t *testing.T) {
 		m := cycle()
 		for _, m.Differs = range []bool{false, true} {
 			runner.turns = nil
-			_, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{m}, Rounds: 2})
+			_, err := taken(t, runner, 2, m)
 			want := fmt.Sprintf(`queue/cycle on %s proves "0" in one round and "1" in another`, changing)
 			assert.EqualError(t, err, want)
 		}
 	}
 }
 
-func TestAFigureThatIsMissing(t *testing.T) {
-	m := cycle()
-	m.Figure = "allocs/op"
-	runner := series(map[compare.Side][]float64{compare.Ours: {1}, compare.Theirs: {1}})
-	_, err := compare.Run(t.Context(), runner,
-		compare.Config{Measures: []compare.Measure{m}, Rounds: 1})
-	assert.EqualError(t, err, `queue/cycle on ours has no figure "allocs/op"`)
-}
-
-func TestARatioToNothing(t *testing.T) {
-	runner := series(map[compare.Side][]float64{compare.Ours: {1}, compare.Theirs: {0}})
-	_, err := compare.Run(t.Context(), runner,
-		compare.Config{Measures: []compare.Measure{cycle()}, Rounds: 1})
-	assert.ErrorContains(t, err, "ns/op of client-go is 0")
+func TestFiguresWithoutARatio(t *testing.T) {
+	missing := cycle()
+	missing.Figure = "allocs/op"
+	for want, m := range map[string]compare.Measure{
+		`queue/cycle on ours has no figure "allocs/op"`:                      missing,
+		"queue/cycle ns/op: ns/op of client-go is 0: there is no ratio to 0": cycle(),
+	} {
+		_, err := taken(t, series(map[compare.Side][]float64{compare.Ours: {1}, compare.Theirs: {0}}), 1, m)
+		assert.EqualError(t, err, want)
+	}
 }
 
 func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
