@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -117,35 +119,23 @@ var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Ver
 // be created. The first of the older versions is the one that is stored.
 func (tr *trial) createCustomType(group, plural, kind string, older ...string) schema.GroupVersionResource {
 	tr.t.Helper()
-	definition := customType(group, plural, kind, append(older, "v1")...)
+	const version = `{"name": %q, "served": true, "storage": %t,
+		"schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}`
+	var served []string
+	for i, name := range append(older, "v1") {
+		served = append(served, fmt.Sprintf(version, name, i == 0))
+	}
+	definition := &unstructured.Unstructured{}
+	require.NoError(tr.t, json.Unmarshal(fmt.Appendf(nil, `{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": {"name": "%[2]s.%[1]s"}, "spec": {"group": %[1]q, "scope": "Namespaced",
+		"names": {"plural": %[2]q, "kind": %[3]q}, "versions": [%[4]s]}}`,
+		group, plural, kind, strings.Join(served, ", ")), definition))
 	_, err := tr.dynamic.Resource(crdResource).Create(tr.ctx, definition, metav1.CreateOptions{})
 	require.NoError(tr.t, err)
 	resource := schema.GroupVersionResource{Group: group, Version: "v1", Resource: plural}
 	tr.awaitCustomType(resource)
 	return resource
-}
-
-func customType(group, plural, kind string, versions ...string) *unstructured.Unstructured {
-	var served []any
-	for i, version := range versions {
-		served = append(served, map[string]any{
-			"name": version, "served": true, "storage": i == 0,
-			"schema": map[string]any{"openAPIV3Schema": map[string]any{
-				"type": "object", "x-kubernetes-preserve-unknown-fields": true,
-			}},
-		})
-	}
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apiextensions.k8s.io/v1",
-		"kind":       "CustomResourceDefinition",
-		"metadata":   map[string]any{"name": plural + "." + group},
-		"spec": map[string]any{
-			"group":    group,
-			"scope":    "Namespaced",
-			"names":    map[string]any{"plural": plural, "kind": kind},
-			"versions": served,
-		},
-	}}
 }
 
 func (tr *trial) awaitCustomType(resource schema.GroupVersionResource) {

@@ -53,25 +53,21 @@ func newClients(t *testing.T, kubeconfig string) *clients {
 	return c
 }
 
+const widgetDefinition = `{
+	"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+	"metadata": {"name": "widgets.example.org"},
+	"spec": {
+		"group": "example.org", "scope": "Namespaced", "names": {"plural": "widgets", "kind": "Widget"},
+		"versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+			"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]
+	}
+}`
+
 // defineWidgets adds a custom type.
 func (c *clients) defineWidgets(t *testing.T) {
 	t.Helper()
-	definition := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-		"metadata": map[string]any{"name": "widgets." + widgets.Group},
-		"spec": map[string]any{
-			"group": widgets.Group, "scope": "Namespaced",
-			"names": map[string]any{"plural": "widgets", "singular": "widget", "kind": "Widget",
-				"listKind": "WidgetList"},
-			"versions": []any{map[string]any{
-				"name": "v1", "served": true, "storage": true,
-				"subresources": map[string]any{"status": map[string]any{}},
-				"schema": map[string]any{"openAPIV3Schema": map[string]any{
-					"type": "object", "x-kubernetes-preserve-unknown-fields": true,
-				}},
-			}},
-		},
-	}}
+	definition := &unstructured.Unstructured{}
+	require.NoError(t, definition.UnmarshalJSON([]byte(widgetDefinition)))
 	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
 		Resource: "customresourcedefinitions"}
 	_, err := c.dynamic.Resource(definitions).Create(t.Context(), definition, metav1.CreateOptions{})

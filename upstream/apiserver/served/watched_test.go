@@ -2,17 +2,16 @@ package served_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,9 +21,6 @@ import (
 	"orrery/informer"
 	"orrery/internal/lab/chaos"
 )
-
-// document is a decoded JSON object.
-type document map[string]any
 
 // watched is a shared informer with a handler, comparable with the server.
 type watched struct {
@@ -108,20 +104,20 @@ func (w *watched) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	want, err := documents(list)
-	if err != nil {
-		return err
+	want, have := map[string]any{}, map[string]any{}
+	for _, item := range list {
+		want[keyOf(stated{item.(metav1.Object)})] = item
 	}
-	var items []runtime.Object
-	for _, item := range w.informer.GetStore().List() {
-		items = append(items, item.(runtime.Object))
+	for _, key := range w.informer.GetStore().ListKeys() {
+		have[key], _, _ = w.informer.GetStore().GetByKey(key)
 	}
-	have, err := documents(items)
-	if err != nil {
-		return err
-	}
-	if err := difference(want, have); err != nil {
-		return fmt.Errorf("the store: %w (last error: %v)", err, w.lastError())
+	all := maps.Clone(want)
+	maps.Copy(all, have)
+	for key := range all {
+		if !equality.Semantic.DeepEqual(have[key], want[key]) {
+			return fmt.Errorf("the store has %s as\n%v, the server has\n%v (last error: %v)",
+				key, have[key], want[key], w.lastError())
+		}
 	}
 	wrong := append(w.history.Violations(), w.history.Differences(statesOf(list))...)
 	if len(wrong) > 0 {
@@ -169,35 +165,4 @@ func statesOf(items []runtime.Object) map[string]chaos.State {
 		states[keyOf(o)] = chaos.StateOf(o)
 	}
 	return states
-}
-
-func difference(want, have map[string]document) error {
-	all := maps.Clone(want)
-	maps.Copy(all, have)
-	for key := range all {
-		if !reflect.DeepEqual(have[key], want[key]) {
-			return fmt.Errorf("%s is\n%v, the server has\n%v", key, have[key], want[key])
-		}
-	}
-	return nil
-}
-
-func documents(items []runtime.Object) (map[string]document, error) {
-	all := make(map[string]document, len(items))
-	for _, item := range items {
-		key, err := cache.MetaNamespaceKeyFunc(item)
-		if err != nil {
-			return nil, err
-		}
-		text, err := json.Marshal(item)
-		if err != nil {
-			return nil, err
-		}
-		var d document
-		if err := json.Unmarshal(text, &d); err != nil {
-			return nil, err
-		}
-		all[key] = d
-	}
-	return all, nil
 }

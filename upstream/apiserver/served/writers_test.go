@@ -2,10 +2,10 @@ package served_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"time"
 
@@ -162,34 +162,23 @@ func labelsOf(value int) map[string]string {
 	return map[string]string{valueLabel: text(value), evenLabel: even}
 }
 
+// contents are the objects of each type, with a value in them.
+var contents = map[schema.GroupVersionResource]string{
+	namespaces: `{"kind":"Namespace","metadata":{"annotations":{"value":"%d"}}}`,
+	configMaps: `{"kind":"ConfigMap","data":{"value":"v%[1]d","much":"%0999[1]d"}}`,
+	secrets:    `{"kind":"Secret","stringData":{"value":"v%d"}}`,
+	pods: `{"kind":"Pod","spec":{"terminationGracePeriodSeconds":0,
+		"containers":[{"name":"main","image":"example.com/pretended:%d"}]}}`,
+	deployments: `{"kind":"Deployment","spec":{"replicas":%d,"selector":{"matchLabels":{"app":"a"}},
+		"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"main","image":"a"}]}}}}`,
+	widgets: `{"kind":"Widget","spec":{"size":%d,"weight":0.5,"parts":["a",null,true]}}`,
+}
+
 // newObject returns an object of a type with some content.
 func newObject(resource schema.GroupVersionResource, name string, value int) *unstructured.Unstructured {
-	object := &unstructured.Unstructured{Object: map[string]any{}}
-	container := map[string]any{"name": "main", "image": "example.com/pretended"}
-	switch resource {
-	case namespaces:
-		object.SetKind("Namespace")
-	case configMaps:
-		object.SetKind("ConfigMap")
-		object.Object["data"] = map[string]any{"value": text(value), "much": strings.Repeat("much ", value)}
-	case secrets:
-		object.SetKind("Secret")
-		object.Object["stringData"] = map[string]any{"value": text(value)}
-	case pods:
-		object.SetKind("Pod")
-		object.Object["spec"] = map[string]any{"containers": []any{container},
-			"terminationGracePeriodSeconds": int64(0)}
-	case deployments:
-		object.SetKind("Deployment")
-		selected := map[string]any{"app": name}
-		object.Object["spec"] = map[string]any{
-			"replicas": int64(value), "selector": map[string]any{"matchLabels": selected},
-			"template": map[string]any{"metadata": map[string]any{"labels": selected},
-				"spec": map[string]any{"containers": []any{container}}},
-		}
-	case widgets:
-		object.SetKind("Widget")
-		object.Object["spec"] = map[string]any{"size": int64(value), "weight": 0.5, "parts": []any{"a", nil, true}}
+	object := &unstructured.Unstructured{}
+	if err := json.Unmarshal(fmt.Appendf(nil, contents[resource], value), &object.Object); err != nil {
+		panic(err) // a mistake in the table
 	}
 	object.SetAPIVersion(resource.GroupVersion().String())
 	object.SetName(name)
