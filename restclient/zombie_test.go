@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/faultnet"
+	"orrery/internal/lab/chaos"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
@@ -33,7 +33,7 @@ var carriers = []carrier{
 }
 
 // overBadLink runs a test over each carrier, in a bubble, over a link that can be broken.
-func overBadLink(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, c carrier, link *faultnet.Link,
+func overBadLink(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, c carrier, link *chaos.Link,
 	client *restclient.Client), changes ...func(*restclient.Config)) {
 	for _, c := range carriers {
 		t.Run(c.name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func overBadLink(t *testing.T, handler http.HandlerFunc, test func(t *testing.T,
 				if c.secure {
 					server = restclienttest.NewTLSServer(t, handler, restclienttest.NewAuthority(t), nil)
 				}
-				var link faultnet.Link
+				var link chaos.Link
 				test(t, c, &link, server.Client(append(changes, func(cfg *restclient.Config) {
 					cfg.Dial = link.Dial(server.Dial)
 					cfg.WatchTransport = c.transport
@@ -56,7 +56,7 @@ func overBadLink(t *testing.T, handler http.HandlerFunc, test func(t *testing.T,
 // waits forever. Protocols with pings find out within 45 seconds; for the others the watcher
 // reports that it cannot.
 func TestAZombieWatchIsFoundOut(t *testing.T) {
-	overBadLink(t, quiet, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {
+	overBadLink(t, quiet, func(t *testing.T, c carrier, link *chaos.Link, client *restclient.Client) {
 		pods := podsOf(client)
 		_, err := pods.List(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestAZombieWatchIsFoundOut(t *testing.T) {
 
 // A watch that breaks for another reason is not called a zombie, however long it was quiet.
 func TestACutIsNoZombie(t *testing.T) {
-	overBadLink(t, quiet, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {
+	overBadLink(t, quiet, func(t *testing.T, c carrier, link *chaos.Link, client *restclient.Client) {
 		w := watchOf(t, client)
 		time.AfterFunc(time.Hour+7*time.Second, link.Cut)
 		_, err := w.Next()
@@ -101,7 +101,7 @@ func TestACutIsNoZombie(t *testing.T) {
 // Every request over a dead link ends: over HTTP/2 by the pings and then by the connect timeout,
 // elsewhere because nothing has come for too long.
 func TestNoRequestHangsOnADeadLink(t *testing.T) {
-	overBadLink(t, quiet, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {
+	overBadLink(t, quiet, func(t *testing.T, c carrier, link *chaos.Link, client *restclient.Client) {
 		pods := podsOf(client)
 		_, err := pods.List(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
@@ -137,7 +137,7 @@ func TestAConnectionThatIsDeadInOneDirectionIsLeft(t *testing.T) {
 		"the caller's context": {0, time.Second},
 	} {
 		t.Run(limit, func(t *testing.T) {
-			overBadLink(t, chatty, func(t *testing.T, _ carrier, link *faultnet.Link, client *restclient.Client) {
+			overBadLink(t, chatty, func(t *testing.T, _ carrier, link *chaos.Link, client *restclient.Client) {
 				pods := podsOf(client)
 				list := func() error {
 					ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
@@ -152,7 +152,7 @@ func TestAConnectionThatIsDeadInOneDirectionIsLeft(t *testing.T) {
 					}
 				}()
 				time.Sleep(time.Second) // the list was answered before
-				link.BlackHole(true, faultnet.Sent)
+				link.BlackHole(true, chaos.Sent)
 				require.Error(t, list())
 				link.Heal()
 				assert.NoError(t, list())
@@ -172,7 +172,7 @@ var chatty = watches(func(s *restclienttest.Stream) {
 
 // overTLS runs a test in a bubble with an HTTP/2 server whose /slow takes a minute to answer, over
 // a link.
-func overTLS(t *testing.T, test func(t *testing.T, server *restclienttest.Server, link *faultnet.Link,
+func overTLS(t *testing.T, test func(t *testing.T, server *restclienttest.Server, link *chaos.Link,
 	do func(path string, timeout time.Duration) error)) {
 	synctest.Test(t, func(t *testing.T) {
 		server := restclienttest.NewTLSServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -181,7 +181,7 @@ func overTLS(t *testing.T, test func(t *testing.T, server *restclienttest.Server
 			}
 			io.WriteString(w, `1`)
 		}), restclienttest.NewAuthority(t), nil)
-		var link faultnet.Link
+		var link chaos.Link
 		client := server.Client(func(cfg *restclient.Config) { cfg.Dial = link.Dial(server.Dial) })
 		test(t, server, &link, func(path string, timeout time.Duration) error {
 			ctx, cancel := context.WithTimeout(t.Context(), timeout)
@@ -193,7 +193,7 @@ func overTLS(t *testing.T, test func(t *testing.T, server *restclienttest.Server
 
 // A connection on which other requests are answered is not to blame for a slow answer.
 func TestAConnectionThatAnswersOtherRequestsIsKept(t *testing.T) {
-	overTLS(t, func(t *testing.T, server *restclienttest.Server, _ *faultnet.Link,
+	overTLS(t, func(t *testing.T, server *restclienttest.Server, _ *chaos.Link,
 		do func(string, time.Duration) error) {
 		for range 3 {
 			require.NoError(t, do("/", time.Second))
@@ -206,7 +206,7 @@ func TestAConnectionThatAnswersOtherRequestsIsKept(t *testing.T) {
 
 // A caller whose timeout is shorter than a handshake must not start one after the other.
 func TestAConnectionThatIsBeingOpenedIsKept(t *testing.T) {
-	overTLS(t, func(t *testing.T, server *restclienttest.Server, link *faultnet.Link,
+	overTLS(t, func(t *testing.T, server *restclienttest.Server, link *chaos.Link,
 		do func(string, time.Duration) error) {
 		link.Delay(3*time.Second, 0)
 		require.ErrorIs(t, do("/", time.Second), context.DeadlineExceeded)

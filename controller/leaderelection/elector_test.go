@@ -15,7 +15,7 @@ import (
 
 	"orrery/controller/leaderelection"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/faultnet"
+	"orrery/internal/lab/chaos"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
@@ -270,7 +270,7 @@ func TestALeaderLeavesADeadConnection(t *testing.T) {
 				config.NextProtos = []string{"h2"}
 			})
 		defer server.Stop(context.Background())
-		var link faultnet.Link
+		var link chaos.Link
 		var dead atomic.Bool // new connections go past the link
 		config := pipes.Config()
 		config.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {

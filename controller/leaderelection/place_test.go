@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/leaderelection"
+	"orrery/internal/lab/chaos"
 	"orrery/internal/lab/clustertest"
-	"orrery/internal/lab/faultnet"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -121,7 +121,7 @@ type participant struct {
 	*leaderelection.Elector
 	place    *place
 	identity string
-	link     faultnet.Link
+	link     chaos.Link
 	fence    leaderelection.Fence
 	finish   chan struct{} // the work of a busy participant returns when it is closed
 	stop     context.CancelFunc

@@ -32,7 +32,7 @@ func recordOneEvent(t *testing.T, steps []tourStep) map[string][]tourStep {
 	slices.Sort(directories)
 	overlay := printStatements(t, slices.Compact(directories))
 	command := exec.Command("go", "test", "-count=1", "-v", "-run=^TestOneEvent$", "-overlay="+overlay,
-		"./internal/lab/faultnet")
+		"./internal/lab/chaos")
 	command.Dir = root
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", output)

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/examples/virtualmachine/driver"
-	"orrery/internal/lab/faultnet"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -121,7 +120,7 @@ func TestTheServerMayMissTheEndOfAWatch(t *testing.T) {
 		assert.NoError(t, err)
 		w.under.Go(func() {
 			time.Sleep(p.Storms[0].Length + time.Second)
-			process.link.BlackHole(true, faultnet.Sent)
+			process.link.BlackHole(true, Sent)
 			watch.Stop()
 			synctest.Wait()
 			process.link.BlackHole(false)

@@ -19,6 +19,18 @@
 // seed gives the same plan, but not exactly the same run, because the Go runtime decides the order
 // of goroutines and maps. One processor (GOMAXPROCS=1) and one run at a time keep the differences
 // small; the search for leaks needs an otherwise idle process. The tests also break a subject for
-// each rule and expect the checks to find it. "make chaos" plays many seeds; a test in
+// each rule and expect the checks to find it. "make chaos-virtual" plays many seeds; a test in
 // upstream/apiserver/served disturbs informers of a real control plane, with the same [History].
+//
+// # Links
+//
+// A [Link] holds the faults of a set of connections and breaks them the way networks do: open the
+// connections with [Link.Dial], and break and heal them while they are in use. Over a [Pipe] this
+// works in a testing/synctest bubble, where an hour of silence takes no time; a [Proxy] does it to
+// TCP connections of a real server, below TLS. Faults affect received bytes at the wrapped end, and
+// a black hole sent bytes too. They apply to open and later connections, except [Link.Cut] and
+// [Link.HalfClose], which happen once. Close and deadlines work with any fault. Bytes arrive in
+// order and without gaps: as with TCP, a connection that has lost bytes never delivers again. A cut
+// connection fails with ECONNRESET at both ends, a refused dial with ECONNREFUSED (with ECONNRESET
+// behind a proxy), and a dial into a black hole with ETIMEDOUT.
 package chaos

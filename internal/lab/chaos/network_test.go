@@ -5,8 +5,6 @@ import (
 	"net"
 	"sync"
 	"syscall"
-
-	"orrery/internal/lab/faultnet"
 )
 
 // network connects the links with the server: dialing reaches the current listener.
@@ -24,7 +22,7 @@ func (n *network) dial(ctx context.Context, kind, _ string) (net.Conn, error) {
 	if l == nil {
 		return nil, refused
 	}
-	near, far := faultnet.Pipe()
+	near, far := Pipe()
 	select {
 	case l.incoming <- l.keep(far):
 		return near, nil

@@ -11,7 +11,6 @@ import (
 	"orrery/examples/secondparty"
 	"orrery/informer"
 	"orrery/internal/lab/apiserver/registry"
-	"orrery/internal/lab/faultnet"
 	"orrery/restclient/api"
 )
 
@@ -74,7 +73,7 @@ func (w *world) reborn(s Step) {
 }
 
 // breakLink applies a step to a link.
-func (w *world) breakLink(l *faultnet.Link, s Step) {
+func (w *world) breakLink(l *Link, s Step) {
 	switch s.What {
 	case Cut:
 		l.Cut()
@@ -95,10 +94,10 @@ func (w *world) breakLink(l *faultnet.Link, s Step) {
 
 // setFault begins or ends one fault of a link. Other faults that began since then continue. The
 // meaning of n depends on the fault; 0 ends it.
-func setFault(l *faultnet.Link, what Action, on bool, n, jitter int) {
+func setFault(l *Link, what Action, on bool, n, jitter int) {
 	switch what {
 	case BlackHole:
-		directions := [][]faultnet.Direction{nil, {faultnet.Sent}, {faultnet.Received}}[n]
+		directions := [][]Direction{nil, {Sent}, {Received}}[n]
 		l.BlackHole(on, directions...)
 	case Stall:
 		l.Stall(on)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orrery/controller"
-	"orrery/internal/lab/faultnet"
 	"orrery/nsctl"
 	"orrery/nsctl/fast"
 	"orrery/queue"
@@ -22,7 +21,7 @@ import (
 // process is a client with its own link: its informers, and optionally the namespace controller.
 type process struct {
 	plan     ProcessPlan
-	link     *faultnet.Link
+	link     *Link
 	client   *restclient.Client
 	subjects []subject
 	holders  *holders          // nil without a controller
@@ -37,7 +36,7 @@ type process struct {
 }
 
 func newProcess(w *world, p ProcessPlan) (*process, error) {
-	one := &process{plan: p, link: &faultnet.Link{}}
+	one := &process{plan: p, link: &Link{}}
 	config := restclient.Config{
 		Host: w.scheme() + "://localhost", Dial: one.link.Dial(w.network.dial),
 		TLS:            restclient.TLS{CAData: w.current().CertificateAuthority()},

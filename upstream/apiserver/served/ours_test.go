@@ -19,7 +19,6 @@ import (
 	"orrery/informer/fast"
 	"orrery/informer/reflector"
 	"orrery/internal/lab/chaos"
-	"orrery/internal/lab/faultnet"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	clientfast "orrery/restclient/fast"
@@ -42,8 +41,8 @@ func TestOurInformersStayEqual(t *testing.T) {
 	backup := filepath.Join(t.TempDir(), "backup")
 	require.NoError(t, cp.BackUpEtcd(t.Context(), backup))
 
-	link := &faultnet.Link{}
-	proxy, err := faultnet.NewProxy("127.0.0.1:0", strings.TrimPrefix(cp.Server(), "https://"), link)
+	link := &chaos.Link{}
+	proxy, err := chaos.NewProxy("127.0.0.1:0", strings.TrimPrefix(cp.Server(), "https://"), link)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = proxy.Close() })
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: cp.Kubeconfig()})

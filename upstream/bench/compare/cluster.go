@@ -26,7 +26,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/faultnet"
+	"orrery/internal/lab/chaos"
 	"orrery/upstream/controlplane"
 	"orrery/upstream/e2e"
 )
@@ -39,7 +39,7 @@ type cluster struct {
 	client dynamic.Interface  // the administrator's, without a rate limit
 	heads  metadata.Interface // the same for metadata
 	audit  *e2e.AuditLog
-	proxy  *faultnet.Proxy // delays answers
+	proxy  *chaos.Proxy // delays answers
 
 	content []*unstructured.Unstructured // of a filled namespace
 
@@ -125,9 +125,9 @@ func (r *cluster) prepare(ctx context.Context) error {
 	if r.direct, err = r.cp.KubeconfigFor(e2e.ControllerIdentity); err != nil {
 		return err
 	}
-	link := &faultnet.Link{}
+	link := &chaos.Link{}
 	link.Delay(latency, 0)
-	r.proxy, err = faultnet.NewProxy("127.0.0.1:0", strings.TrimPrefix(r.cp.Server(), "https://"), link)
+	r.proxy, err = chaos.NewProxy("127.0.0.1:0", strings.TrimPrefix(r.cp.Server(), "https://"), link)
 	if err != nil {
 		return err
 	}

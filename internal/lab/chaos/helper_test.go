@@ -1,4 +1,4 @@
-package faultnet_test
+package chaos_test
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/faultnet"
+	"orrery/internal/lab/chaos"
 )
 
 // connect returns a connection over the link, in memory, and its plain far end. Both are closed at
 // the end of the test.
-func connect(t *testing.T, link *faultnet.Link) (near, far net.Conn) {
-	inner, far := faultnet.Pipe()
+func connect(t *testing.T, link *chaos.Link) (near, far net.Conn) {
+	inner, far := chaos.Pipe()
 	dial := link.Dial(func(context.Context, string, string) (net.Conn, error) { return inner, nil })
 	near, err := dial(t.Context(), "tcp", "far")
 	require.NoError(t, err)

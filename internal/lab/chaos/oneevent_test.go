@@ -1,4 +1,4 @@
-package faultnet_test
+package chaos_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package faultnet_test
+package chaos_test
 
 import (
 	"context"
@@ -23,8 +23,8 @@ import (
 	"orrery/informer"
 	informerfast "orrery/informer/fast"
 	"orrery/informer/reflector"
+	"orrery/internal/lab/chaos"
 	"orrery/internal/lab/clustertest"
-	"orrery/internal/lab/faultnet"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/fast"
@@ -36,7 +36,7 @@ import (
 type world struct {
 	*clustertest.Cluster
 	t         *testing.T
-	link      faultnet.Link
+	link      chaos.Link
 	exhausted atomic.Bool // the process has no file descriptors left
 	informers []watched
 }
@@ -116,7 +116,7 @@ func (w *world) start(over way, config restclient.Config, idle time.Duration) (c
 }
 
 // dialer returns dial, which fails while the process has no file descriptors left.
-func (w *world) dialer(dial faultnet.DialFunc) faultnet.DialFunc {
+func (w *world) dialer(dial chaos.DialFunc) chaos.DialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		if w.exhausted.Load() {
 			return nil, &net.OpError{Op: "dial", Net: network, Err: os.NewSyscallError("socket", syscall.EMFILE)}
@@ -229,7 +229,7 @@ func TestAZombieWatchOverTCP(t *testing.T) {
 				idle = 3 * time.Second // the shortest time limit a server can be asked for
 			}
 			t.Cleanup(server.Close)
-			proxy, err := faultnet.NewProxy("127.0.0.1:0", server.Listener.Addr().String(), &w.link)
+			proxy, err := chaos.NewProxy("127.0.0.1:0", server.Listener.Addr().String(), &w.link)
 			require.NoError(t, err)
 			t.Cleanup(func() { proxy.Close() })
 			scheme, _, _ := strings.Cut(server.URL, ":")

@@ -1,4 +1,4 @@
-package faultnet_test
+package chaos_test
 
 import (
 	"bytes"
@@ -14,12 +14,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/faultnet"
+	"orrery/internal/lab/chaos"
 )
 
 func TestWithoutFaultsEverythingPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		near, far := connect(t, &link)
 		assert.NotEmpty(t, near.LocalAddr().String())
 		send(t, near, "there")
@@ -33,7 +33,7 @@ func TestWithoutFaultsEverythingPasses(t *testing.T) {
 		require.NoError(t, far.Close())
 		_, err = near.Read(make([]byte, 1))
 		assert.Equal(t, io.EOF, err)
-		assert.Equal(t, faultnet.Snapshot{Open: 1}, link.Snapshot())
+		assert.Equal(t, chaos.Snapshot{Open: 1}, link.Snapshot())
 		require.NoError(t, near.Close())
 		require.NoError(t, near.Close(), "a second Close is harmless")
 		assert.Zero(t, link.Snapshot().Open)
@@ -42,7 +42,7 @@ func TestWithoutFaultsEverythingPasses(t *testing.T) {
 
 func TestBlackHole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		near, far := connect(t, &link)
 		unhurt, itsEnd := connect(t, &link)
 		link.BlackHole(true)
@@ -74,11 +74,11 @@ func TestBlackHole(t *testing.T) {
 
 func TestABlackHoleTakesUnreadBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		near, far := connect(t, &link)
 		send(t, far, "never read")
 		synctest.Wait()
-		link.BlackHole(true, faultnet.Received)
+		link.BlackHole(true, chaos.Received)
 		assert.EqualValues(t, 10, link.Snapshot().Vanished)
 		send(t, near, "passes")
 		assert.Equal(t, "passes", receive(t, far, 6))
@@ -92,7 +92,7 @@ func TestABlackHoleTakesUnreadBytes(t *testing.T) {
 // Close, and a deadline set meanwhile, wake a reader waiting in a black hole.
 func TestAWaitingReaderIsWoken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		near, _ := connect(t, &link)
 		link.BlackHole(true)
 		result := make(chan error)
@@ -116,7 +116,7 @@ func TestAWaitingReaderIsWoken(t *testing.T) {
 
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		near, far := connect(t, &link)
 		link.Stall(true)
 		send(t, far, "late")
@@ -131,7 +131,7 @@ func TestStall(t *testing.T) {
 
 func TestDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		near, far := connect(t, &link)
 		link.Delay(10*time.Second, 0)
 		start := time.Now()
@@ -171,7 +171,7 @@ func TestDelay(t *testing.T) {
 
 func TestDrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		near, far := connect(t, &link)
 		link.Drip(100)
 		send(t, far, strings.Repeat("x", 1000))
@@ -196,7 +196,7 @@ func TestDrip(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		near, far := connect(t, &link)
 		waiting := make(chan error)
 		go func() {
@@ -222,7 +222,7 @@ func TestCut(t *testing.T) {
 
 func TestCutAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		before, itsEnd := connect(t, &link)
 		send(t, itsEnd, "not counted")
 		receive(t, before, 11)
@@ -249,7 +249,7 @@ func TestCutAfter(t *testing.T) {
 
 func TestHalfClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		near, far := connect(t, &link)
 		send(t, far, "before")
 		assert.Equal(t, "before", receive(t, near, 6))
@@ -270,7 +270,7 @@ func TestHalfClose(t *testing.T) {
 
 func TestCorrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		near, far := connect(t, &link)
 		link.Corrupt(10)
 		sent := bytes.Repeat([]byte{0}, 95)
@@ -293,7 +293,7 @@ func TestCorrupt(t *testing.T) {
 
 func TestHealSwitchesEverythingOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		near, far := connect(t, &link)
 		link.BlackHole(true)
 		link.Stall(true)
@@ -310,14 +310,14 @@ func TestHealSwitchesEverythingOff(t *testing.T) {
 		assert.Equal(t, "back in one piece", receive(t, near, 17))
 		connect(t, &link)
 		assert.Zero(t, time.Since(began))
-		assert.Equal(t, faultnet.Snapshot{Open: 2}, link.Snapshot())
+		assert.Equal(t, chaos.Snapshot{Open: 2}, link.Snapshot())
 	})
 }
 
 // All methods concurrently, for the race detector; nothing may be leaked.
 func TestFaultsComeAtAnyTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		for range 8 {
 			near, far := connect(t, &link)
 			go io.Copy(far, far) // echoes
@@ -337,7 +337,7 @@ func TestFaultsComeAtAnyTime(t *testing.T) {
 			for _, fault := range []func(){
 				func() { link.Delay(time.Millisecond, time.Millisecond) }, func() { link.Drip(1 << 20) },
 				func() { link.Stall(true) },
-				func() { link.Corrupt(3) }, func() { link.BlackHole(true, faultnet.Sent) }, link.HalfClose, link.Heal,
+				func() { link.Corrupt(3) }, func() { link.BlackHole(true, chaos.Sent) }, link.HalfClose, link.Heal,
 				func() { link.CutAfter(100) }, link.Cut, link.Heal,
 			} {
 				fault()

@@ -1,4 +1,4 @@
-package faultnet
+package chaos
 
 import (
 	"context"

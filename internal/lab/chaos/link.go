@@ -1,17 +1,4 @@
-// Package faultnet breaks connections the way networks do. A [Link] holds the faults of a set of
-// connections: open the connections with [Link.Dial], and break and heal them while they are in
-// use. Over a [Pipe] this works in a testing/synctest bubble, where an
-// hour of silence takes no time; a [Proxy] does it to TCP connections of a real server, below TLS.
-// Faults affect received bytes at the wrapped end, and a black hole sent bytes too. They apply to
-// open and later connections, except [Link.Cut] and [Link.HalfClose], which happen once. Close and
-// deadlines work with any fault. Bytes arrive in order and without gaps: as with TCP, a connection
-// that has lost bytes never delivers again. A cut connection fails with ECONNRESET at both ends, a
-// refused dial with ECONNREFUSED (with ECONNRESET behind a proxy), and a dial into a
-// black hole with ETIMEDOUT.
-//
-// The tests also run informers of the server in memory on such connections, over each transport:
-// each store must catch up with the server from its position, and no connection may be left.
-package faultnet
+package chaos
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package faultnet_test
+package chaos_test
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/faultnet"
+	"orrery/internal/lab/chaos"
 )
 
 func dialPipe(context.Context, string, string) (net.Conn, error) {
-	near, _ := faultnet.Pipe()
+	near, _ := chaos.Pipe()
 	return near, nil
 }
 
 func TestRefusedDials(t *testing.T) {
-	var link faultnet.Link
+	var link chaos.Link
 	dial := link.Dial(dialPipe)
 	link.Refuse(true)
 	_, err := dial(t.Context(), "tcp", "server:443")
@@ -34,7 +34,7 @@ func TestRefusedDials(t *testing.T) {
 
 func TestDialsIntoABlackHole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var link faultnet.Link
+		var link chaos.Link
 		dial := link.Dial(dialPipe)
 		link.BlackHole(true)
 		link.Refuse(true)
@@ -58,7 +58,7 @@ func TestDialsIntoABlackHole(t *testing.T) {
 }
 
 func TestADialThatFailsByItself(t *testing.T) {
-	var link faultnet.Link
+	var link chaos.Link
 	_, err := link.Dial(func(context.Context, string,
 		string) (net.Conn, error) {
 		return nil, syscall.EMFILE

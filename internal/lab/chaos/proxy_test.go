@@ -1,4 +1,4 @@
-package faultnet_test
+package chaos_test
 
 import (
 	"io"
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"orrery/internal/lab/faultnet"
+	"orrery/internal/lab/chaos"
 )
 
 // target is a server that hands out the connections it accepts.
@@ -35,8 +35,8 @@ func target(t *testing.T) (address string, accepted <-chan net.Conn) {
 }
 
 type proxied struct {
-	proxy    *faultnet.Proxy
-	link     faultnet.Link
+	proxy    *chaos.Proxy
+	link     chaos.Link
 	accepted <-chan net.Conn
 }
 
@@ -47,7 +47,7 @@ func newProxied(t *testing.T) *proxied {
 	address, accepted := target(t)
 	p := &proxied{accepted: accepted}
 	var err error
-	p.proxy, err = faultnet.NewProxy("127.0.0.1:0", address, &p.link)
+	p.proxy, err = chaos.NewProxy("127.0.0.1:0", address, &p.link)
 	require.NoError(t, err)
 	t.Cleanup(func() { p.proxy.Close() })
 	return p
@@ -156,9 +156,9 @@ func TestProxyCloses(t *testing.T) {
 }
 
 func TestProxyNeedsAnAddress(t *testing.T) {
-	_, err := faultnet.NewProxy("nowhere:nothing", "127.0.0.1:1", nil)
+	_, err := chaos.NewProxy("nowhere:nothing", "127.0.0.1:1", nil)
 	assert.Error(t, err)
-	p, err := faultnet.NewProxy("127.0.0.1:0", "127.0.0.1:1", nil) // no server listens there
+	p, err := chaos.NewProxy("127.0.0.1:0", "127.0.0.1:1", nil) // no server listens there
 	require.NoError(t, err)
 	defer p.Close()
 	requireReset(t, p.Addr().String())
