@@ -34,7 +34,6 @@ func (p *pass) counts() DeploymentStatus {
 		UnavailableReplicas: max(0, sum(p.sets, wanted)-sum(p.sets, available)),
 		ObservedGeneration:  p.deployment.Generation,
 		Conditions:          p.deployment.Status.Conditions,
-		CollisionCount:      p.collisions,
 	}
 	if p.current != nil {
 		status.UpdatedReplicas = p.current.Status.Replicas
@@ -120,7 +119,7 @@ func (p *pass) progress(status DeploymentStatus, now time.Time) (holds api.Condi
 		return api.ConditionUnknown, "DeploymentResumed", "Deployment is resumed"
 	case p.createErr != nil:
 		return api.ConditionFalse, "ReplicaSetCreateError", p.createErr.Error()
-	case p.current == nil: // waiting for old pods to end, or for another name
+	case p.current == nil: // waiting for old pods to end
 	case p.created:
 		return api.ConditionTrue, "NewReplicaSetCreated", fmt.Sprintf("Created new replica set %q", p.current.Name)
 	// a pod that fails later does not fail the rollout

@@ -181,6 +181,12 @@ func TestScaling(t *testing.T) {
 			assert.Equal(w.t, replicas, d.Status.ReadyReplicas)
 			assert.Equal(w.t, map[string]string{"one": fmt.Sprintf("revision 1, %d pods", replicas)}, w.sets())
 		}
+		// minReadySeconds is no part of the template: the set gets the new value, and no rollout follows.
+		w.Must("PATCH", webPath, `{"spec":{"minReadySeconds":7}}`)
+		w.rolledOut()
+		sets := clustertest.Get[api.List[apps.ReplicaSet]](w.Cluster, setsPath).Items
+		require.Len(w.t, sets, 1)
+		assert.Equal(w.t, 7, sets[0].Spec.MinReadySeconds)
 		// Both fields change at once, and again during the rollout.
 		w.Must("PATCH", webPath, `{"spec":{"replicas":5,"minReadySeconds":3,"template":`+template("two")+`}}`)
 		time.Sleep(4 * time.Second)
@@ -230,7 +236,13 @@ func TestTheHistoryOfRollouts(t *testing.T) {
 
 func TestAPausedDeploymentOnlyScales(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		w.deploy(web(2, "one", ""))
+		w.start()
+		w.Must("POST", deploymentsPath, web(2, "one", `,"paused":true`))
+		time.Sleep(time.Minute)
+		assert.Empty(w.t, w.sets(), "one that is created paused gets no set")
+		assert.Equal(w.t, int64(1), w.web().Status.ObservedGeneration)
+		w.Must("PATCH", webPath, `{"spec":{"paused":false}}`)
+		w.rolledOut()
 		w.Must("PATCH", webPath, `{"spec":{"paused":true}}`)
 		time.Sleep(time.Second)
 		assert.Equal(w.t, "Unknown DeploymentPaused", w.condition("Progressing"))
@@ -254,17 +266,6 @@ func TestAPausedDeploymentOnlyScales(t *testing.T) {
 		w.Must("PATCH", webPath+"/scale", `{"spec":{"replicas":6}}`)
 		time.Sleep(time.Minute)
 		assert.Equal(w.t, half, w.sets())
-	})
-}
-
-// A deployment that is created paused gets no set.
-func TestADeploymentThatIsPausedFromTheBeginning(t *testing.T) {
-	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", deploymentsPath, web(2, "one", `,"paused":true`))
-		time.Sleep(time.Minute)
-		assert.Empty(w.t, w.sets())
-		assert.Equal(w.t, int64(1), w.web().Status.ObservedGeneration)
 	})
 }
 
@@ -316,30 +317,6 @@ func TestASetThatCannotBeCreatedIsReported(t *testing.T) {
 	})
 }
 
-// Another object has the name of the new set.
-func TestACollisionOfNames(t *testing.T) {
-	inBothGears(t, func(w *world) {
-		kill, ended := w.start()
-		w.Must("POST", deploymentsPath, web(1, "one", ""))
-		w.rolledOut()
-		list := clustertest.Get[api.List[apps.ReplicaSet]](w.Cluster, setsPath)
-		require.Len(w.t, list.Items, 1)
-		kill()
-		<-ended
-		w.Must("DELETE", webPath, `{"propagationPolicy":"Background"}`)
-		w.Within(time.Minute, "all goes", func() bool { return len(w.sets()) == 0 })
-		w.Must("POST", setsPath,
-			fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"other"}},`+
-				`"template":{"metadata":{"labels":{"app":"other"}},"spec":{"containers":[{"name":"c","image":"other"}]}}}}`,
-				list.Items[0].Name))
-		w.start()
-		w.Must("POST", deploymentsPath, web(1, "one", ""))
-		d := w.rolledOut()
-		assert.Equal(w.t, 1, d.Status.CollisionCount)
-		assert.Equal(w.t, "revision 1, 1 pods", w.sets()["one"])
-	})
-}
-
 // kubectl delete --cascade=orphan leaves the sets, and a new deployment with the same selector
 // adopts them.
 func TestSetsAreAdopted(t *testing.T) {
@@ -347,10 +324,8 @@ func TestSetsAreAdopted(t *testing.T) {
 		w.deploy(web(2, "one", ""))
 		w.watched()
 		w.Must("DELETE", webPath, `{"propagationPolicy":"Orphan"}`)
-		w.Within(time.Minute, "the deployment goes", func() bool {
-			_, err := w.Request("GET", webPath, "")
-			return api.IsNotFound(err)
-		})
+		w.Within(time.Minute, "the deployment goes",
+			func() bool { return clustertest.Find[apps.Deployment](w.Cluster, webPath) == nil })
 		w.Must("POST", deploymentsPath, web(2, "one", ""))
 		w.rolledOut()
 		most, few := w.watched()
@@ -358,8 +333,7 @@ func TestSetsAreAdopted(t *testing.T) {
 		assert.Equal(w.t, 1000, few)
 		w.Must("DELETE", webPath, `{"propagationPolicy":"Foreground"}`)
 		w.Within(time.Minute, "everything goes", func() bool {
-			_, err := w.Request("GET", webPath, "")
-			return api.IsNotFound(err) && len(w.sets()) == 0
+			return clustertest.Find[apps.Deployment](w.Cluster, webPath) == nil && len(w.sets()) == 0
 		})
 	})
 }
@@ -443,18 +417,5 @@ func TestAPodThatFailsLaterDoesNotFailTheRollout(t *testing.T) {
 		assert.Equal(w.t, "True NewReplicaSetAvailable", w.condition("Progressing"))
 		heal()
 		w.rolledOut()
-	})
-}
-
-// minReadySeconds is no part of the template: the set gets the new value, and no rollout follows.
-func TestMinReadySecondsChanges(t *testing.T) {
-	inBothGears(t, func(w *world) {
-		w.deploy(web(2, "one", ""))
-		w.Must("PATCH", webPath, `{"spec":{"minReadySeconds":7}}`)
-		w.rolledOut()
-		sets := clustertest.Get[api.List[apps.ReplicaSet]](w.Cluster, setsPath).Items
-		if assert.Len(w.t, sets, 1) {
-			assert.Equal(w.t, 7, sets[0].Spec.MinReadySeconds)
-		}
 	})
 }

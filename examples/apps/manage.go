@@ -18,7 +18,7 @@ func (c *ReplicaSetController) manageReplicas(ctx context.Context, set *ReplicaS
 	case missing > 0:
 		return c.createPods(ctx, set, min(missing, burstReplicas))
 	case missing < 0:
-		return c.deletePods(ctx, set, podsToDelete(pods, c.relatedPods(set), min(-missing, burstReplicas)))
+		return c.deletePods(ctx, set, podsToDelete(pods, min(-missing, burstReplicas)))
 	}
 	return nil
 }
@@ -102,23 +102,4 @@ func (c *ReplicaSetController) deletePod(ctx context.Context, set *ReplicaSet, p
 		return nil // it is gone already
 	}
 	return err
-}
-
-// relatedPods counts, for each node, the active pods of this set and of the other sets of its
-// deployment.
-func (c *ReplicaSetController) relatedPods(set *ReplicaSet) map[string]int {
-	owner := ControllerOf(&set.ObjectMeta)
-	related := map[string]bool{set.UID: true}
-	for _, sibling := range c.sets.In(set.Namespace).List() {
-		if of := ControllerOf(&sibling.ObjectMeta); owner != nil && of != nil && of.UID == owner.UID {
-			related[sibling.UID] = true
-		}
-	}
-	onNode := map[string]int{}
-	for _, pod := range c.pods.In(set.Namespace).List() {
-		if of := ControllerOf(&pod.ObjectMeta); of != nil && related[of.UID] && pod.IsActive() {
-			onNode[pod.Spec.NodeName]++
-		}
-	}
-	return onNode
 }

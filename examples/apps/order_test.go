@@ -21,7 +21,7 @@ func TestTheCheapestPodsGoFirst(t *testing.T) {
 	pod := func(change func(*Pod)) *Pod {
 		p := &Pod{}
 		p.CreationTimestamp = api.NewTime(created)
-		p.Spec.NodeName = "quiet"
+		p.Spec.NodeName = "node"
 		p.Status.Phase = api.PodRunning
 		ready := Condition{Type: "Ready", Status: api.ConditionTrue, LastTransitionTime: api.NewTime(created)}
 		p.Status.Conditions = []Condition{ready}
@@ -34,34 +34,26 @@ func TestTheCheapestPodsGoFirst(t *testing.T) {
 		pod(func(p *Pod) { p.Status.Phase = api.PodUnknown }),
 		pod(func(p *Pod) { p.Status.Conditions = nil }),
 		pod(func(p *Pod) { p.Annotations = map[string]string{deletionCost: "-5"} }),
-		pod(func(p *Pod) {
-			p.Spec.NodeName = "crowded"
-			p.Annotations = map[string]string{deletionCost: "nonsense"}
-		}),
 		pod(func(p *Pod) { p.Status.Conditions[0].LastTransitionTime = api.NewTime(created.Add(time.Hour)) }),
-		pod(func(p *Pod) {
-			p.Status.ContainerStatuses = []ContainerStatus{{RestartCount: 1}, {RestartCount: 3}}
-		}),
 		pod(func(p *Pod) { p.CreationTimestamp = api.NewTime(created.Add(time.Hour)) }),
-		pod(func(*Pod) {}),
+		pod(func(p *Pod) { p.Annotations = map[string]string{deletionCost: "nonsense"} }),
 	}
 	shuffled := make([]*Pod, len(pods))
 	for i, place := range rand.Perm(len(pods)) {
 		pods[i].Name = fmt.Sprint(i)
 		shuffled[place] = pods[i]
 	}
-	related := map[string]int{"quiet": 1, "crowded": 2}
 	for count := range pods {
 		var want, got []string
 		for _, p := range pods[:count] {
 			want = append(want, p.Name)
 		}
-		for _, p := range podsToDelete(shuffled, related, count) {
+		for _, p := range podsToDelete(shuffled, count) {
 			got = append(got, p.Name)
 		}
 		assert.Equal(t, want, got)
 	}
-	assert.Len(t, podsToDelete(shuffled, related, 99), len(pods))
+	assert.Len(t, podsToDelete(shuffled, 99), len(pods))
 }
 
 func TestBatchesDouble(t *testing.T) {

@@ -1,10 +1,10 @@
 package apps_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"testing"
 	"testing/synctest"
 
@@ -52,6 +52,7 @@ func TestClaim(t *testing.T) {
 	successor := &apps.ReplicaSet{ObjectMeta: api.ObjectMeta{Name: "web", UID: "another"}}
 	ending := pod("ending", "", ours)
 	ending.DeletionTimestamp = &api.Time{}
+	orphan, stray := []*apps.Pod{pod("orphan", "", ours)}, []*apps.Pod{pod("stray", "set", others)}
 	refusal := func(code int) error { return api.NewStatusError(api.Status{Code: code, Message: "no"}) }
 	const (
 		adoption = `orphan {"metadata":{"uid":"uid-orphan","ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"set","controller":true,"blockOwnerDeletion":true}]}}`
@@ -69,37 +70,22 @@ func TestClaim(t *testing.T) {
 	}{
 		"its own, and those of others": {pods: []*apps.Pod{pod("a", "set", ours), pod("b", "other", ours),
 			pod("c", "", others)}, claimed: 1},
-		"an orphan is adopted": {pods: []*apps.Pod{pod("orphan", "", ours)}, claimed: 1,
-			patches: []string{adoption}},
+		"an orphan is adopted":       {pods: orphan, claimed: 1, patches: []string{adoption}},
 		"an orphan that ends is not": {pods: []*apps.Pod{ending}},
-		"the server is not reached": {pods: []*apps.Pod{pod("orphan", "", ours)}, getErr: errors.New("down"),
-			err: "down"},
-		"the owner is being deleted": {pods: []*apps.Pod{pod("orphan", "", ours)}, live: deleted,
-			err: "deleted meanwhile"},
-		"the owner is another": {pods: []*apps.Pod{pod("orphan", "", ours)}, live: successor,
-			err: "deleted meanwhile"},
-		"the orphan has gone": {pods: []*apps.Pod{pod("orphan", "", ours)},
-			podErr: refusal(http.StatusNotFound), patches: []string{adoption}},
-		"another owner was faster": {pods: []*apps.Pod{pod("orphan", "", ours)},
-			podErr: refusal(http.StatusUnprocessableEntity), patches: []string{adoption}},
-		"the adoption fails": {pods: []*apps.Pod{pod("orphan", "", ours)},
-			podErr: refusal(http.StatusInternalServerError), patches: []string{adoption}, err: "no"},
-		"a stray is released": {pods: []*apps.Pod{pod("stray", "set", others)}, patches: []string{release}},
-		"the stray is another": {pods: []*apps.Pod{pod("stray", "set", others)},
-			podErr: refusal(http.StatusConflict), patches: []string{release}},
-		"the release fails": {pods: []*apps.Pod{pod("stray", "set", others)},
-			podErr: refusal(http.StatusForbidden), patches: []string{release}, err: "no"},
+		"the server is not reached":  {pods: orphan, getErr: errors.New("down"), err: "down"},
+		"the owner is being deleted": {pods: orphan, live: deleted, err: "deleted meanwhile"},
+		"the owner is another":       {pods: orphan, live: successor, err: "deleted meanwhile"},
+		"the orphan has gone":        {pods: orphan, podErr: refusal(404), patches: []string{adoption}},
+		"another owner was faster":   {pods: orphan, podErr: refusal(422), patches: []string{adoption}},
+		"the adoption fails":         {pods: orphan, podErr: refusal(500), patches: []string{adoption}, err: "no"},
+		"a stray is released":        {pods: stray, patches: []string{release}},
+		"the stray is another":       {pods: stray, podErr: refusal(409), patches: []string{release}},
+		"the release fails":          {pods: stray, podErr: refusal(403), patches: []string{release}, err: "no"},
 		"the cache knows of the deletion": {set: deleted,
-			pods: []*apps.Pod{pod("orphan", "", ours), pod("stray", "set", others), pod("a", "set", ours)}, claimed: 1},
+			pods: []*apps.Pod{orphan[0], stray[0], pod("a", "set", ours)}, claimed: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			owner, live := set, set
-			if c.set != nil {
-				owner = c.set
-			}
-			if c.live != nil {
-				live = c.live
-			}
+			owner, live := cmp.Or(c.set, set), cmp.Or(c.live, set)
 			client := &recorder[*apps.Pod]{err: c.podErr}
 			sets := apps.Collection[*apps.ReplicaSet]{Client: func(string) apps.Client[*apps.ReplicaSet] {
 				return &recorder[*apps.ReplicaSet]{live: live, err: c.getErr}

@@ -16,16 +16,15 @@ type pass struct {
 	current    *ReplicaSet   // the one with the deployment's template, nil if there is none
 
 	// For the report.
-	created    bool  // current is new
-	createErr  error // current could not be created
-	collisions int   // status.collisionCount
+	created   bool  // current is new
+	createErr error // current could not be created
 }
 
 func newPass(c *DeploymentController, d *Deployment, sets []*ReplicaSet) *pass {
 	slices.SortFunc(sets, func(a, b *ReplicaSet) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
-	p := &pass{DeploymentController: c, deployment: d, sets: sets, collisions: d.Status.CollisionCount}
+	p := &pass{DeploymentController: c, deployment: d, sets: sets}
 	isNew := func(s *ReplicaSet) bool { return s.Spec.Template.Equal(&d.Spec.Template) }
 	if i := slices.IndexFunc(sets, isNew); i >= 0 {
 		p.current = sets[i]

@@ -89,24 +89,6 @@ func TestPodsAreCreatedReplacedAndDeleted(t *testing.T) {
 	})
 }
 
-// A pod is available when it has been ready for long enough, one of them 20 seconds before the
-// other.
-func TestEachPodIsReportedWhenItBecomesAvailable(t *testing.T) {
-	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", setsPath, set("web", 1, `,"minReadySeconds":30`))
-		time.Sleep(20 * time.Second)
-		assert.Equal(w.t, 1, w.set("web").Status.ReadyReplicas)
-		assert.Zero(w.t, w.set("web").Status.AvailableReplicas)
-		w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":2}}`)
-		time.Sleep(20 * time.Second)
-		assert.Equal(w.t, 2, w.set("web").Status.ReadyReplicas)
-		assert.Equal(w.t, 1, w.set("web").Status.AvailableReplicas, "the first one")
-		time.Sleep(20 * time.Second)
-		assert.Equal(w.t, 2, w.set("web").Status.AvailableReplicas)
-	})
-}
-
 func TestOrphansAreAdoptedAndStrangersReleased(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.orphan("orphan")
@@ -124,22 +106,6 @@ func TestOrphansAreAdoptedAndStrangersReleased(t *testing.T) {
 		w.Within(time.Minute, "it is released and replaced",
 			func() bool { return owner("orphan") == nil && len(w.pods()) == 3 })
 		w.Within(time.Minute, "it does not count", func() bool { return w.set("web").Status.AvailableReplicas == 2 })
-
-		// Deleting the set with --cascade=orphan: the collector removes the references, and a new
-		// set adopts the pods.
-		pods := w.pods()
-		w.Must("DELETE", setsPath+"/web", `{"propagationPolicy":"Orphan"}`)
-		w.Within(time.Minute, "they are orphans", func() bool {
-			return !slices.ContainsFunc(w.pods(),
-				func(pod apps.Pod) bool { return apps.ControllerOf(&pod.ObjectMeta) != nil })
-		})
-		w.Within(time.Minute, "the set is gone", func() bool {
-			_, err := w.Request("GET", setsPath+"/web", "")
-			return api.IsNotFound(err)
-		})
-		w.Must("POST", setsPath, set("web", 2, ""))
-		w.Within(time.Minute, "they are adopted", func() bool { return w.set("web").Status.AvailableReplicas == 2 })
-		assert.ElementsMatch(w.t, names(pods), names(w.pods()))
 	})
 }
 
@@ -172,13 +138,6 @@ func TestAPodThatIsTakenAwayIsReplaced(t *testing.T) {
 		w.Within(time.Minute, "it is replaced", func() bool { return len(w.pods()) == 3 })
 		w.Within(time.Minute, "it does not count", func() bool { return w.set("web").Status.AvailableReplicas == 2 })
 	})
-}
-
-func names(pods []apps.Pod) (all []string) {
-	for _, pod := range pods {
-		all = append(all, pod.Name)
-	}
-	return all
 }
 
 // A full quota, or a policy: every creation is refused until it is lifted.

@@ -11,9 +11,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// ensureCurrent creates the new set if there is none. In two cases current stays nil without an
-// error: the deployment is gone, or the name is taken. Then the next pass tries another name, after
-// the collision has been reported.
+// ensureCurrent creates the new set if there is none. If the deployment is gone current stays nil
+// without an error. (Upstream counts collisions of names, and tries another one.)
 func (p *pass) ensureCurrent(ctx context.Context, replicas int) error {
 	if p.current != nil {
 		return nil
@@ -39,8 +38,8 @@ func (p *pass) ensureCurrent(ctx context.Context, replicas int) error {
 		case owner == nil && d.Spec.Selector.Matches(created.Labels):
 			return errors.New("the set has just become an orphan; the informer does not show it yet")
 		case owner == nil || owner.UID != d.UID || !created.Spec.Template.Equal(&d.Spec.Template):
-			p.collisions++
-			return nil
+			p.createErr = err
+			return err
 		}
 		// The controller created it earlier, and the informer does not show it yet.
 	case api.IsNamespaceTerminating(err):
@@ -55,7 +54,7 @@ func (p *pass) ensureCurrent(ctx context.Context, replicas int) error {
 
 func (p *pass) newSet(replicas int) *ReplicaSet {
 	d := p.deployment
-	hash := d.Spec.Template.Hash(p.collisions)
+	hash := d.Spec.Template.Hash()
 	set := &ReplicaSet{
 		TypeMeta: api.TypeMeta{APIVersion: GroupVersion, Kind: ReplicaSetKind},
 		ObjectMeta: api.ObjectMeta{

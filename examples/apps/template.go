@@ -2,7 +2,6 @@ package apps
 
 import (
 	"encoding/json"
-	"fmt"
 	"hash/fnv"
 	"maps"
 	"strings"
@@ -49,12 +48,12 @@ func (t *PodTemplate) canonical() string {
 	return string(text)
 }
 
-// Hash returns a short hash of the template and the number of collisions, for the name of a set. It
-// has no vowels, so that it never spells a word.
-func (t *PodTemplate) Hash(collisions int) string {
+// Hash returns a short hash of the template, for the name of a set. It has no vowels, so that it
+// never spells a word.
+func (t *PodTemplate) Hash() string {
 	const letters = "bcdfghjklmnpqrstvwxz2456789"
 	sum := fnv.New32a()
-	fmt.Fprint(sum, collisions, t.canonical())
+	sum.Write([]byte(t.canonical()))
 	var text strings.Builder
 	for rest := sum.Sum32(); rest > 0; rest /= uint32(len(letters)) {
 		text.WriteByte(letters[rest%uint32(len(letters))])

@@ -34,14 +34,8 @@ func (s PodSpec) MarshalJSON() ([]byte, error) { return s.Whole.MarshalJSON() }
 
 // PodStatus is the status that the kubelet reports.
 type PodStatus struct {
-	Phase             api.PodPhase      `json:"phase,omitempty"`
-	Conditions        []Condition       `json:"conditions,omitempty"`
-	ContainerStatuses []ContainerStatus `json:"containerStatuses,omitempty"`
-}
-
-// ContainerStatus is the status of one container.
-type ContainerStatus struct {
-	RestartCount int `json:"restartCount"`
+	Phase      api.PodPhase `json:"phase,omitempty"`
+	Conditions []Condition  `json:"conditions,omitempty"`
 }
 
 // IsActive reports whether the pod counts as a replica: it has not ended, and is not being deleted.
@@ -223,9 +217,6 @@ type DeploymentStatus struct {
 	UnavailableReplicas int         `json:"unavailableReplicas"`
 	ObservedGeneration  int64       `json:"observedGeneration"`
 	Conditions          []Condition `json:"conditions"`
-	// CollisionCount is part of the hash in the names of replica sets. It is incremented when a
-	// name is taken.
-	CollisionCount int `json:"collisionCount,omitempty"`
 }
 
 // Condition is a condition of an object's status. Only deployments have LastUpdateTime.

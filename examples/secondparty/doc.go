@@ -39,8 +39,7 @@
 // # Testing
 //
 // The suite in nsctltest has the four states of the design for every deleter. The test of the
-// program runs both parties as controllers on the API server in memory; here the second is killed
-// after every call.
+// program runs both parties as controllers on the API server in memory. Virtual chaos kills them.
 //
 // Next: package cmd/orrery
 package secondparty

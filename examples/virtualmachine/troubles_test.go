@@ -13,40 +13,23 @@ import (
 
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
-	"orrery/informer"
-	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 // beforeCall is called before a call of a driver, which is not made if it returns an error.
 type beforeCall func(ctx context.Context, call, name string) error
 
-// flawed returns a driver that calls a function before each call, unless it is healed.
-func flawed(inner driver.Interface, healed *atomic.Bool, before beforeCall) driver.Interface {
-	return driver.Around(inner, func(ctx context.Context, name, server string, call func(context.Context) error) error {
-		if !healed.Load() {
-			if err := before(ctx, name, server); err != nil {
-				return err
-			}
-		}
-		return call(ctx)
-	})
-}
-
-// startFlawed runs a controller whose driver calls a function before each call, until it is healed.
-func (w *world) startFlawed(
-	before beforeCall, changes ...func(*virtualmachine.Config),
-) (p *process, healed *atomic.Bool) {
-	healed = &atomic.Bool{}
-	use := func(config *virtualmachine.Config) {
-		inner := config.Driver
-		if inner == nil {
-			inner = w.driver
-		}
-		config.Driver = flawed(inner, healed, before)
+// flawed makes a controller's driver call a function before each call.
+func flawed(before beforeCall) func(*virtualmachine.Config) {
+	return func(config *virtualmachine.Config) {
+		config.Driver = driver.Around(config.Driver,
+			func(ctx context.Context, name, server string, call func(context.Context) error) error {
+				if err := before(ctx, name, server); err != nil {
+					return err
+				}
+				return call(ctx)
+			})
 	}
-	return w.start(append(changes, use)...), healed
 }
 
 // resize changes the requested memory of a machine.
@@ -58,29 +41,40 @@ func (w *world) resize(name, memory string) {
 	require.NoError(w.t, err)
 }
 
-// A spec that the driver refuses: the phase is Failed with the reason, and so is an Event. A
-// corrected spec is tried at once.
-func TestASpecThatTheDriverRefuses(t *testing.T) {
-	inBubble(t, func(w *world) {
-		w.driver.Capacity = 1 << 30
-		p := w.start()
-		w.create("large")
-		w.create("fine", func(vm *machine) { vm.Spec.Resource.Memory = `"512Mi"` })
-		time.Sleep(20 * time.Minute)
-		const why = "the server cannot be created: 4000000000 bytes of memory were asked for, and there are 1073741824"
-		assert.Equal(w.t, "Failed", w.phase("large"))
-		assert.Equal(w.t, why, w.get("large").Status.Reason)
-		assert.Equal(w.t, "Active", w.phase("fine"))
-		events := told(p, &p.events)
-		assert.Contains(w.t, events, "large Warning InvalidSpec: "+why)
-		assert.Equal(w.t, 1, p.passesOf("default/large"), "another pass would fail with the same error")
-		assert.Empty(w.t, told(p, &p.errors))
-		assert.Len(w.t, w.driver.Names(), 1)
-		w.resize("large", "1Gi")
-		time.Sleep(time.Second)
-		assert.Equal(w.t, "Active", w.phase("large"))
-		assert.Empty(w.t, w.get("large").Status.Reason)
-	})
+// A spec that the driver refuses, or a size that the schema accepts and a machine cannot have: the
+// phase is Failed with the reason, and so is an Event. A corrected spec is tried at once.
+func TestASpecThatCanNeverWork(t *testing.T) {
+	for _, c := range []struct{ cpu, memory, why string }{
+		{"2", "4G", "the server cannot be created: 4000000000 bytes of memory were asked for, and there are 1073741824"},
+		{"2", "0", `spec.resource.memory cannot be used: "0" is out of range`},
+		{"0", "1Gi", `spec.resource.cpu cannot be used: "0" is out of range`},
+	} {
+		inBubble(t, func(w *world) {
+			w.driver.Capacity = 1 << 30
+			p := w.start()
+			quoted := func(text string) virtualmachine.Quantity { return virtualmachine.Quantity(`"` + text + `"`) }
+			w.create("wrong", func(vm *machine) {
+				vm.Spec.Resource = virtualmachine.ResourceList{CPU: quoted(c.cpu), Memory: quoted(c.memory)}
+			})
+			w.create("fine", func(vm *machine) { vm.Spec.Resource.Memory = `"512Mi"` })
+			time.Sleep(20 * time.Minute)
+			assert.Equal(w.t, "Failed", w.phase("wrong"))
+			assert.Equal(w.t, c.why, w.get("wrong").Status.Reason)
+			assert.Equal(w.t, "Active", w.phase("fine"))
+			assert.Contains(w.t, told(p, &p.events), "wrong Warning InvalidSpec: "+c.why)
+			assert.Equal(w.t, 1, p.passesOf("default/wrong"), "another pass would fail with the same error")
+			assert.Empty(w.t, told(p, &p.errors))
+			assert.Len(w.t, w.driver.Names(), 1)
+			w.resize("wrong", "1Gi")
+			time.Sleep(time.Second)
+			if c.cpu != "0" {
+				assert.Equal(w.t, "Active", w.phase("wrong"))
+				assert.Empty(w.t, w.get("wrong").Status.Reason)
+			}
+			w.deleteAndWait("wrong")
+			assert.Nil(w.t, w.get("wrong"))
+		})
+	}
 }
 
 // reporting is a driver whose servers have this status.
@@ -118,33 +112,18 @@ func TestTheReasonGoesWithTheTrouble(t *testing.T) {
 	})
 }
 
-// Sizes that the schema accepts and a machine cannot have.
-func TestASpecThatIsNoSize(t *testing.T) {
-	inBubble(t, func(w *world) {
-		p := w.start()
-		w.create("none", func(vm *machine) { vm.Spec.Resource.Memory = `"0"` })
-		w.createAndWait("nothing", func(vm *machine) { vm.Spec.Resource.CPU = `"0"` })
-		assert.Equal(w.t, "Failed", w.phase("none"))
-		assert.Equal(w.t, `spec.resource.memory cannot be used: "0" is out of range`, w.get("none").Status.Reason)
-		assert.Equal(w.t, `spec.resource.cpu cannot be used: "0" is out of range`, w.get("nothing").Status.Reason)
-		assert.Contains(w.t, told(p, &p.events),
-			`none Warning InvalidSpec: spec.resource.memory cannot be used: "0" is out of range`)
-		w.deleteAndWait("none")
-		assert.Nil(w.t, w.get("none"))
-	})
-}
-
 // A driver that hangs over one machine holds one worker until the time-out; all other machines
 // continue.
 func TestADriverThatHangs(t *testing.T) {
 	inBubble(t, func(w *world) {
-		p, healed := w.startFlawed(func(ctx context.Context, _, name string) error {
-			if strings.HasPrefix(name, "stuck") {
+		var healed atomic.Bool
+		p := w.start(flawed(func(ctx context.Context, _, name string) error {
+			if strings.HasPrefix(name, "stuck") && !healed.Load() {
 				<-ctx.Done()
 				return ctx.Err()
 			}
 			return nil
-		}, func(config *virtualmachine.Config) {
+		}), func(config *virtualmachine.Config) {
 			config.Worker.Workers = 2
 			config.DriverTimeout = 20 * time.Second
 		})
@@ -168,12 +147,16 @@ func TestADriverThatHangs(t *testing.T) {
 // stays until it can be deleted.
 func TestAnEngineThatIsDown(t *testing.T) {
 	inBubble(t, func(w *world) {
-		down := errors.New("cannot connect to the engine")
-		p, healed := w.startFlawed(func(context.Context, string, string) error { return down })
-		healed.Store(true)
+		var down atomic.Bool
+		p := w.start(flawed(func(context.Context, string, string) error {
+			if down.Load() {
+				return errors.New("cannot connect to the engine")
+			}
+			return nil
+		}))
 		w.create("a")
 		w.createAndWait("b")
-		healed.Store(false)
+		down.Store(true)
 		time.Sleep(period)
 		w.delete("b")
 		time.Sleep(time.Minute)
@@ -188,10 +171,8 @@ func TestAnEngineThatIsDown(t *testing.T) {
 		w.resize("a", "8G")
 		time.Sleep(time.Second)
 		assert.Equal(w.t, "Failed", w.phase("a"), "the machine of the old spec could not be deleted")
-		assert.Positive(w.t, p.failuresOf("default/a"))
-		healed.Store(true)
+		down.Store(false)
 		time.Sleep(2 * time.Minute)
-		assert.Zero(w.t, p.failuresOf("default/a"), "the next failure is a first one")
 		assert.Equal(w.t, "Active", w.phase("a"))
 		assert.Empty(w.t, w.get("a").Status.Reason)
 		assert.Nil(w.t, w.get("b"))
@@ -221,29 +202,6 @@ func TestAMachineThatIsLost(t *testing.T) {
 		events := told(p, &p.events)
 		assert.Contains(w.t, events, "a Warning ServerLost: the server has ended: out of memory")
 		assert.Contains(w.t, events, "a Warning ServerLost: the server has ended: it does not exist")
-	})
-}
-
-// The CustomResourceDefinition is deleted while the controller runs: all machines go, then the
-// definition. The controller works again when the definition is back.
-func TestTheDefinitionIsDeleted(t *testing.T) {
-	inBubble(t, func(w *world) {
-		p := w.start()
-		w.create("a")
-		w.createAndWait("b")
-		const definition = definitions + "/virtualmachines.cloudnative.tw"
-		w.Must("DELETE", definition, "")
-		time.Sleep(time.Minute)
-		assert.Empty(w.t, w.driver.Names())
-		_, err := w.Request("GET", definition, "")
-		assert.True(w.t, api.IsNotFound(err), "the definition has gone: %v", err)
-		passes := p.passesOf("default/a")
-		time.Sleep(10 * time.Minute)
-		assert.Equal(w.t, passes, p.passesOf("default/a"), "no pass for deleted objects")
-		w.define()
-		time.Sleep(5 * time.Minute)
-		w.createAndWait("a")
-		assert.Equal(w.t, "Active", w.phase("a"))
 	})
 }
 
@@ -324,7 +282,7 @@ func TestAResourceThatDropsTheStatus(t *testing.T) {
 // and the pass succeeds.
 func TestAnObjectThatIsDeletedMeanwhile(t *testing.T) {
 	inBubble(t, func(w *world) {
-		p, _ := w.startFlawed(func(_ context.Context, call, _ string) error {
+		p := w.start(flawed(func(_ context.Context, call, _ string) error {
 			if call == "DeleteServer" {
 				vm := w.get("a")
 				vm.Finalizers = nil
@@ -332,7 +290,7 @@ func TestAnObjectThatIsDeletedMeanwhile(t *testing.T) {
 				require.NoError(w.t, err)
 			}
 			return nil
-		})
+		}))
 		w.createAndWait("a")
 		w.deleteAndWait("a")
 		assert.Nil(w.t, w.get("a"))
@@ -341,57 +299,61 @@ func TestAnObjectThatIsDeletedMeanwhile(t *testing.T) {
 	})
 }
 
-// stale is a collection frozen until the watch ends: the view of a controller that was started on
-// an API server that lags behind.
-type stale struct {
-	informer.ListerWatcher[*machine]
-	list *api.List[*machine]
-}
-
-func (s *stale) List(ctx context.Context, opts api.ListOptions) (*api.List[*machine], error) {
-	if s.list == nil {
-		return s.ListerWatcher.List(ctx, opts)
-	}
-	return s.list, nil
-}
-
-func (s *stale) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*machine], error) {
-	if s.list != nil {
-		wait.Sleep(ctx, time.Minute)
-		s.list = nil
-		return nil, api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired})
-	}
-	return s.ListerWatcher.Watch(ctx, opts)
-}
-
-// A stale cache creates no machine: the object it shows was deleted long ago, together with its
-// machine.
-func TestACacheThatIsBehind(t *testing.T) {
+// The article's first example: the object has the finalizer from the start, and no controller has
+// created a machine for it.
+func TestAnObjectThatCameWithTheFinalizer(t *testing.T) {
 	inBubble(t, func(w *world) {
-		first, healed := w.startFlawed(func(context.Context, string, string) error { return errors.New("not yet") })
-		w.createAndWait("a")
-		old, err := w.user.List(w.t.Context(), api.ListOptions{})
-		require.NoError(w.t, err)
-		require.Equal(w.t, virtualmachine.VirtualMachineFailed, old.Items[0].Status.Phase)
-		healed.Store(true)
-		w.delete("a")
-		time.Sleep(time.Minute)
-		require.Nil(w.t, w.get("a"))
-		first.ended()
+		w.create("test-vm-finalizer", func(vm *machine) { vm.Finalizers = []string{"finalizer.cloudnative.tw"} })
+		w.delete("test-vm-finalizer")
+		time.Sleep(time.Hour)
+		assert.NotNil(w.t, w.get("test-vm-finalizer"), "no controller removes the finalizer")
+		w.start()
+		time.Sleep(time.Second)
+		assert.Nil(w.t, w.get("test-vm-finalizer"))
+	})
+}
 
-		created := 0
-		p, _ := w.startFlawed(func(_ context.Context, call, _ string) error {
-			if call == "CreateServer" {
-				created++
-			}
-			return nil
-		}, func(config *virtualmachine.Config) {
-			machines := config.Client.(*restclient.Resource[*machine])
-			config.Machines = informer.NewSharedIndexInformer(&stale{machines, old}, informer.Config[*machine]{})
-		})
-		time.Sleep(10 * time.Minute)
-		assert.Zero(w.t, created, "no machine may be created for an object that only the cache has")
-		assert.Positive(w.t, p.passesOf("default/a"), "it has tried")
-		assert.Empty(w.t, told(p, &p.events), "a stale cache is not reported")
+// A finalizer that was removed by hand is added again.
+func TestAFinalizerThatWasTakenAway(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.start()
+		w.createAndWait("a")
+		vm := w.get("a")
+		vm.Finalizers = nil
+		_, err := w.user.Update(w.t.Context(), vm, api.UpdateOptions{})
+		require.NoError(w.t, err)
+		time.Sleep(period)
+		assert.Equal(w.t, []string{"finalizer.cloudnative.tw"}, w.get("a").Finalizers)
+		assert.Equal(w.t, "Active", w.phase("a"))
+		assert.Equal(w.t, "memory-1", w.get("a").Status.Server.ID, "the machine is the same")
+		w.deleteAndWait("a")
+		assert.Empty(w.t, w.driver.Names())
+	})
+}
+
+// Two concurrent controllers cause conflicts for each other and lose nothing.
+func TestTwoControllers(t *testing.T) {
+	inBubble(t, func(w *world) {
+		one, other := w.start(), w.start()
+		names := []string{"a", "b", "c", "d", "e"}
+		for _, name := range names {
+			w.create(name)
+		}
+		time.Sleep(time.Minute)
+		for _, name := range names {
+			assert.Equal(w.t, "Active", w.phase(name))
+		}
+		assert.Len(w.t, w.driver.Names(), len(names))
+		for _, name := range names {
+			w.delete(name)
+		}
+		time.Sleep(time.Minute)
+		for _, name := range names {
+			assert.Equal(w.t, "gone", w.phase(name))
+		}
+		assert.Empty(w.t, w.driver.Names())
+		for _, err := range append(told(one, &one.errors), told(other, &other.errors)...) {
+			assert.True(w.t, api.IsConflict(err) || api.IsNotFound(err), "%v", err)
+		}
 	})
 }

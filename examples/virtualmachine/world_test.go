@@ -95,7 +95,6 @@ type process struct {
 
 	mu     sync.Mutex // guards the controller's reports
 	passes map[string]int
-	failed map[string]int // in a row
 	phases []string
 	events []string
 	errors []error
@@ -104,7 +103,7 @@ type process struct {
 // start runs a controller. Each change is applied to its configuration first.
 func (w *world) start(changes ...func(*virtualmachine.Config)) *process {
 	w.t.Helper()
-	p := &process{w: w, passes: map[string]int{}, failed: map[string]int{}}
+	p := &process{w: w, passes: map[string]int{}}
 	p.client = w.Client(func(config *restclient.Config) { config.Codec = w.gears.Codec() })
 	machines := restclient.Typed[*machine](p.client, virtualmachine.Resource, "")
 	config := virtualmachine.Config{
@@ -182,11 +181,10 @@ func (p *process) ended() {
 
 func (p *process) passTrace() *controller.PoolTrace {
 	return &controller.PoolTrace{
-		PassDone: func(key string, _ time.Duration, failures int, _ time.Duration, err error) {
+		PassDone: func(key string, _ time.Duration, _ int, _ time.Duration, err error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.passes[key]++
-			p.failed[key] = failures
 			if panicked, ok := errors.AsType[*wait.Panic](err); ok && !p.w.panics {
 				p.w.panics = true
 				p.w.t.Errorf("a pass panicked: %v\n%s", panicked.Value, panicked.Stack)
@@ -227,20 +225,12 @@ func (p *process) passesOf(key string) int {
 	return p.passes[key]
 }
 
-func (p *process) failuresOf(key string) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.failed[key]
-}
-
 // create creates an object in the namespace default, of the size in testvm.yaml.
 func (w *world) create(name string, changes ...func(*machine)) *machine {
 	w.t.Helper()
 	vm := &machine{}
 	vm.APIVersion, vm.Kind, vm.Name = "cloudnative.tw/v1alpha1", virtualmachine.Kind, name
-	vm.Spec.Resource = virtualmachine.ResourceList{
-		CPU: "2", Memory: `"4G"`,
-	}
+	vm.Spec.Resource = virtualmachine.ResourceList{CPU: "2", Memory: `"4G"`}
 	for _, change := range changes {
 		change(vm)
 	}
@@ -252,12 +242,7 @@ func (w *world) create(name string, changes ...func(*machine)) *machine {
 // get returns an object, nil if it is gone.
 func (w *world) get(name string) *machine {
 	w.t.Helper()
-	vm, err := w.user.Get(w.t.Context(), name, api.GetOptions{})
-	if api.IsNotFound(err) {
-		return nil
-	}
-	require.NoError(w.t, err)
-	return vm
+	return clustertest.Find[machine](w.Cluster, "/apis/cloudnative.tw/v1alpha1/namespaces/default/virtualmachines/"+name)
 }
 
 func (w *world) delete(name string) {

@@ -136,18 +136,6 @@ func TestTableShrinksAfterAStorm(t *testing.T) {
 	assert.Equal(t, 1, r.Key)
 }
 
-func TestTableHasTheRoomThatWasAskedFor(t *testing.T) {
-	for _, n := range []int{0, 48, 49, 1000, 100_000} {
-		table := New[int, int](n)
-		slots := len(table.slots)
-		for k := range n {
-			table.Obtain(k, table.Hash(k))
-		}
-		assert.NoError(t, table.check())
-		assert.Len(t, table.slots, slots, "room for %d was asked for", n)
-	}
-}
-
 func TestRingIsASlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r Ring[int]

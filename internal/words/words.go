@@ -28,23 +28,23 @@ func Count[N int | int64 | uint64](n N, noun string) string {
 func Duration(d time.Duration) string {
 	d = max(d, 0).Truncate(time.Second)
 	const day = 24 * time.Hour
-	two := func(n time.Duration, unit string, rest time.Duration, smaller string) string {
-		if rest == 0 {
-			return fmt.Sprintf("%d%s", n, unit)
+	if 10*time.Minute <= d && d < time.Hour {
+		d = d.Truncate(time.Minute)
+	}
+	for _, unit := range []struct {
+		size, smaller time.Duration
+		name, rest    string
+	}{{day, time.Hour, "d", "h"}, {time.Hour, time.Minute, "h", "m"}, {time.Minute, time.Second, "m", "s"}} {
+		if d < unit.size {
+			continue
 		}
-		return fmt.Sprintf("%d%s%d%s", n, unit, rest, smaller)
+		text := fmt.Sprint(int64(d/unit.size), unit.name)
+		if rest := d % unit.size / unit.smaller; rest > 0 {
+			text += fmt.Sprint(int64(rest), unit.rest)
+		}
+		return text
 	}
-	switch {
-	case d < time.Minute:
-		return two(d/time.Second, "s", 0, "")
-	case d < 10*time.Minute:
-		return two(d/time.Minute, "m", d%time.Minute/time.Second, "s")
-	case d < time.Hour:
-		return two(d/time.Minute, "m", 0, "")
-	case d < day:
-		return two(d/time.Hour, "h", d%time.Hour/time.Minute, "m")
-	}
-	return two(d/day, "d", d%day/time.Hour, "h")
+	return fmt.Sprint(int64(d/time.Second), "s")
 }
 
 // Wrap breaks a text at its spaces into lines of at most width characters, unless a word is longer.

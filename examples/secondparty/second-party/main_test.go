@@ -27,7 +27,7 @@ func TestTwoParties(t *testing.T) {
 		m := controller.NewManager(controller.Config{Client: c.Client(), Gears: set, Failures: &failures})
 		require.NoError(t, setUp(m))
 		ctx, stop := context.WithCancel(t.Context())
-		parties := []<-chan struct{}{clustertest.Run(ctx, m.Run), c.RunNamespaceControllerOf(ctx, set)}
+		parties := []<-chan struct{}{clustertest.Run(ctx, m.Run), c.RunNamespaceController(ctx, set)}
 		defer func() {
 			stop()
 			for _, ended := range parties {

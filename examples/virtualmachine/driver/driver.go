@@ -1,3 +1,7 @@
+// Package driver creates servers for the controller of virtual machines. [Interface] is what the
+// controller needs from an engine. [Memory] is a driver without servers: a map, and with a
+// directory also a file, so that its servers outlive the program. The article's driver runs
+// containers with Docker.
 package driver
 
 import (

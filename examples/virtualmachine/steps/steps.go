@@ -1,3 +1,8 @@
+// Package steps is what the programs of docs/learn/write-your-own-controller.md have in common. A
+// program of a page should be short, and still say what is missing when a reader has left something
+// out. [Connect] finds the server, [Explain] puts an error into one line with the command that
+// helps, and [Verbose] makes an informer print why it sees nothing, once for each reason. [Queue]
+// has the queue and the workers of step 3, for the steps after it.
 package steps
 
 import (

@@ -112,7 +112,7 @@ func inWorldOf(
 		ctx, cancel := context.WithCancel(t.Context())
 		var running []<-chan struct{}
 		w := causes.NewWorld(ctx, c.Admin())
-		w.StartController = func() { running = append(running, c.RunNamespaceControllerOf(ctx, set)) }
+		w.StartController = func() { running = append(running, c.RunNamespaceController(ctx, set)) }
 		defer func() {
 			cancel()
 			w.Wait()

@@ -19,7 +19,7 @@
 // seed gives the same plan, but not exactly the same run, because the Go runtime decides the order
 // of goroutines and maps. One processor (GOMAXPROCS=1) and one run at a time keep the differences
 // small; the search for leaks needs an otherwise idle process. The tests also break a subject for
-// each rule and expect the checks to find it. "make chaos-virtual" plays many seeds; a test in
+// each rule and expect the checks to find it. "make chaos" plays many seeds; a test in
 // upstream/apiserver/served disturbs informers of a real control plane, with the same [History].
 //
 // # Links

@@ -137,6 +137,18 @@ func Get[T any](c *Cluster, path string) (object T) {
 	return object
 }
 
+// Find reads an object, nil if there is none.
+func Find[T any](c *Cluster, path string) (object *T) {
+	c.t.Helper()
+	answer, err := c.Request(http.MethodGet, path, "")
+	if api.IsNotFound(err) {
+		return nil
+	}
+	require.NoError(c.t, err)
+	require.NoError(c.t, json.Unmarshal(answer, &object))
+	return object
+}
+
 // Within waits until is returns true.
 func (c *Cluster) Within(limit time.Duration, what string, is func() bool) {
 	c.t.Helper()

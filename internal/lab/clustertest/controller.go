@@ -16,22 +16,16 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// RunNamespaceController runs the namespace controller with the fast gears, see
-// [Cluster.RunNamespaceControllerOf].
-func (c *Cluster) RunNamespaceController(ctx context.Context) (ended <-chan struct{}) {
-	return c.RunNamespaceControllerOf(ctx, gears.Set{})
-}
-
-// RunNamespaceControllerOf runs the namespace controller as [ControllerUser] until the context
+// RunNamespaceController runs the namespace controller as [ControllerUser] until the context
 // ends. The channel is closed when it has ended.
-func (c *Cluster) RunNamespaceControllerOf(ctx context.Context, set gears.Set) (ended <-chan struct{}) {
+func (c *Cluster) RunNamespaceController(ctx context.Context, set gears.Set) (ended <-chan struct{}) {
 	c.t.Helper()
-	client := c.Client()
+	client := c.Client(func(config *restclient.Config) { config.Codec = set.Codec() })
 	typed := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 	namespaces := informer.NewSharedIndexInformer(typed,
 		informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
 	controller, err := nsctl.NewController(nsctl.Config{
-		Informer: namespaces, Pool: controller.PoolConfig{DrainTimeout: time.Second},
+		Informer: namespaces, Pool: controller.PoolConfig{NewQueue: set.NewQueue, DrainTimeout: time.Second},
 		Deleter: gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(nsctl.DeleterConfig{
 			Namespaces: typed, Content: nsctl.NewContentClient(client),
 			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),

@@ -22,7 +22,6 @@ const name = "virtualmachine"
 var (
 	stateDir = flag.String("state-dir", "",
 		"where servers.json is, with the machines; without it they end with the program")
-	workers  = flag.Int("workers", 4, "how many machines are worked on at a time")
 	dieAfter = flag.String("die-after", "",
 		"end the program right after this call of the driver: CreateServer or DeleteServer")
 )
@@ -30,9 +29,6 @@ var (
 func main() { controller.Main(setUp) }
 
 func setUp(m *controller.Manager) error {
-	if *workers < 1 {
-		return fmt.Errorf("-workers is at least 1, not %d", *workers)
-	}
 	if !slices.Contains([]string{"", "CreateServer", "DeleteServer"}, *dieAfter) {
 		return fmt.Errorf("-die-after is CreateServer or DeleteServer, not %q", *dieAfter)
 	}
@@ -57,11 +53,9 @@ func build(m *controller.Manager, machines *controller.Collection[*virtualmachin
 	recorder := events.Start(events.Config{
 		Client: m.Config().Client, Component: name, Trace: &events.Trace{Dropped: notRecorded},
 	})
-	worker := m.PoolConfig(name)
-	worker.Workers = *workers
 	c, err := virtualmachine.NewController(virtualmachine.Config{
 		Machines: machines.Informer(), Client: machines.Server(""), Driver: driver.Around(servers, mortal),
-		Worker: worker, Trace: trace(recorder),
+		Worker: m.PoolConfig(name), Trace: trace(recorder),
 	})
 	if err != nil {
 		return nil, err
