@@ -7,113 +7,79 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/gears"
+	"orrery/examples/garbagecollector"
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
 
 func TestBackground(t *testing.T) {
 	inWorld(t, func(w *world) {
-		owner := w.create("owner")
-		child := w.create("child", owned("owner", owner))
-		w.create("grandchild", owned("child", child))
-		w.create("stranger")
-		assert.Len(t, w.names(), 4)
+		w.objects("owner; child: owner; grandchild: child; stranger")
+		assert.Equal(t, "child: owner; grandchild: child; owner; stranger", w.state())
 		w.delete("owner", api.DeletePropagationBackground)
-		assert.Equal(t, []string{"stranger"}, w.names())
+		assert.Equal(t, "stranger", w.state())
 		assert.ElementsMatch(t, []string{"child deleted (Background)", "grandchild deleted (Background)"}, w.hear())
 	})
 }
 
+// What exists, what is deleted, what is left, and what the collector tells about it.
+func TestWhatIsLeft(t *testing.T) {
+	const background, foreground = api.DeletePropagationBackground, api.DeletePropagationForeground
+	for _, c := range []struct {
+		name, objects, deleted string
+		how                    api.DeletePropagation
+		left, told             string
+	}{
+		{"orphans", "owner; other; child: owner other; only-child: owner", "owner", api.DeletePropagationOrphan,
+			"child: other; only-child; other", "child released from owners"},
+		{"an object stays as long as one owner exists", "a; b; child: a b", "a", background,
+			"b; child: b", "child released from owners"},
+		{"both owners", "a; b; child: a b", "a b", foreground, "", "child deleted"},
+		{"a dependent that is to be orphaned", "a; b!orphan: a; grandchild: b", "a", background, "grandchild", ""},
+		{"a dependent that waits", "a; b!foregroundDeletion: a; grandchild: b", "a", background, "", ""},
+		{"a circle of one", "a: a", "a", foreground, "", ""},
+		{"a circle of two", "a: b; b: a", "a", foreground, "", ""},
+		{"a circle of two, both deleted", "a: b; b: a", "a b", foreground, "", ""},
+		{"a circle of three", "a: b; b: c; c: a", "a", foreground, "", ""},
+		{"a circle of five, all deleted", "a: b; b: c; c: d; d: e; e: a", "a b c d e", foreground, "", ""},
+		{"a circle stays one of owners", "a!x.y/z: b; b!x.y/z: a", "a", foreground, "a: b; b: a",
+			"blocks its owners no more"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.objects(c.objects)
+				w.rest()
+				for name := range strings.FieldsSeq(c.deleted) {
+					w.delete(name, c.how)
+				}
+				assert.Equal(t, c.left, w.state())
+				assert.Contains(t, strings.Join(w.hear(), "; "), c.told)
+			})
+		})
+	}
+}
+
 func TestForegroundWaitsForThoseThatBlock(t *testing.T) {
 	inWorld(t, func(w *world) {
-		owner := w.create("owner")
-		child := w.create("child", owned("owner", owner))
-		w.create("last", owned("grandchild", w.create("grandchild", owned("child", child))))
-		w.create("loose", owned("-owner", owner))
-		w.merge("last", `{"finalizers":["example.com/hold"]}`)
-		w.merge("loose", `{"finalizers":["example.com/hold"]}`)
+		w.objects("owner; child: owner; grandchild: child; last!x.y/z: grandchild; loose!x.y/z: -owner")
 		w.rest() // a child whose dependents the collector does not know yet is deleted at once, as upstream
 		w.delete("owner", api.DeletePropagationForeground)
 		assert.Equal(t, []string{"child", "grandchild", "last", "loose", "owner"}, w.names())
-		assert.Equal(t, []string{"foregroundDeletion"}, w.get("child").GetFinalizers())
+		assert.Equal(t, []string{"foregroundDeletion"}, w.get("child").Finalizers)
 		for _, name := range w.namesNow() {
-			assert.NotNil(t, w.get(name).GetDeletionTimestamp(), name)
+			assert.NotNil(t, w.get(name).DeletionTimestamp, name)
 		}
 		w.merge("last", `{"finalizers":null}`)
 		assert.Equal(t, []string{"loose"}, w.names(), "the owner does not wait for a dependent that does not block")
 		w.merge("loose", `{"finalizers":null}`)
 		assert.Empty(t, w.names())
-	})
-}
-
-func TestOrphan(t *testing.T) {
-	inWorld(t, func(w *world) {
-		owner, other := w.create("owner"), w.create("other")
-		w.create("child", owned("owner", owner), owned("other", other))
-		w.create("only-child", owned("owner", owner))
-		w.delete("owner", api.DeletePropagationOrphan)
-		assert.Equal(t, []string{"child", "only-child", "other"}, w.names())
-		assert.Len(t, w.get("child").Nested("metadata", "ownerReferences"), 1)
-		assert.Nil(t, w.get("only-child").Nested("metadata", "ownerReferences"))
-	})
-}
-
-func TestAnObjectStaysAsLongAsOneOwnerExists(t *testing.T) {
-	inWorld(t, func(w *world) {
-		a, b := w.create("a"), w.create("b")
-		w.create("child", owned("a", a), owned("b", b))
-		w.delete("a", api.DeletePropagationBackground)
-		assert.Equal(t, []string{"b", "child"}, w.names())
-		assert.Equal(t, []string{"child released from owners"}, w.hear())
-		references := fmt.Sprint(w.get("child").Nested("metadata", "ownerReferences"))
-		assert.Contains(t, references, b)
-		assert.NotContains(t, references, a)
-		w.delete("b", api.DeletePropagationForeground)
-		assert.Empty(t, w.names())
-	})
-}
-
-func TestACircleDoesNotWaitForItself(t *testing.T) {
-	for _, size := range []int{1, 2, 3, 5} {
-		for _, deleted := range []int{1, size} {
-			t.Run(fmt.Sprintf("%d of %d deleted", deleted, size), func(t *testing.T) {
-				inWorld(t, func(w *world) {
-					uids := make([]string, size)
-					for i := range size {
-						uids[i] = w.create(fmt.Sprint("o", i))
-					}
-					for i := range size {
-						next := (i + 1) % size
-						w.merge(fmt.Sprint("o", i), ownedBy(fmt.Sprint("o", next), uids[next]))
-					}
-					assert.Len(t, w.names(), size)
-					for i := range deleted {
-						w.delete(fmt.Sprint("o", i), api.DeletePropagationForeground)
-					}
-					assert.Empty(t, w.names())
-				})
-			})
-		}
-	}
-}
-
-func TestACircleStaysOneOfOwners(t *testing.T) {
-	inWorld(t, func(w *world) {
-		a := w.create("a")
-		b := w.create("b", owned("a", a))
-		w.merge("a", ownedBy("b", b))
-		w.merge("a", `{"finalizers":["x.y/z"]}`)
-		w.merge("b", `{"finalizers":["x.y/z"]}`)
-		w.delete("a", api.DeletePropagationForeground)
-		assert.Equal(t, []string{"a", "b"}, w.names())
-		assert.Contains(t, strings.Join(w.hear(), "; "), "blocks its owners no more")
-		for _, name := range w.namesNow() {
-			assert.Len(t, w.get(name).Nested("metadata", "ownerReferences"), 1, "%s still has its owner", name)
-		}
 	})
 }
 
@@ -151,28 +117,19 @@ func TestAnOwnerThatIsCreatedAnewInAGapOfTheWatch(t *testing.T) {
 
 func TestOwnersInOtherNamespaces(t *testing.T) {
 	inWorld(t, func(w *world) {
-		elsewhere := w.resource("configmaps").InNamespace("kube-system")
-		owner := w.in(elsewhere, "owner")
+		owner := w.in("elsewhere", "owner")
 		w.create("child", owned("owner", owner))
 		assert.Empty(t, w.names(), "an owner is looked up in the namespace of its dependent")
 		assert.Equal(t, []string{"invalid namespace child owner", "child deleted (Background)"}, w.hear())
-		_, err := elsewhere.Get(context.Background(), "owner", api.GetOptions{})
-		assert.NoError(t, err)
-	})
-}
-
-func TestADependentThatWasThereBeforeItsOwnerOfAnotherNamespace(t *testing.T) {
-	inWorld(t, func(w *world) {
-		node := w.in(w.resource("nodes"), "n", owned("owner", "u"))
-		assert.Equal(t, []string{"invalid namespace n owner"}, w.hear(),
-			"a cluster-scoped object has no namespace for the lookup")
-		assert.Equal(t, node, w.find("nodes", "n").GetUID(), "it is not deleted")
+		assert.NotNil(t, w.find("elsewhere", "owner"))
 	})
 }
 
 func TestOwnersOfTheWholeCluster(t *testing.T) {
 	inWorld(t, func(w *world) {
-		node := w.in(w.resource("nodes"), "n")
+		node := w.in("nodes", "n", owned("owner", "u"))
+		assert.Equal(t, []string{"invalid namespace n owner"}, w.hear(),
+			"a cluster-scoped object has no namespace for the lookup")
 		w.create("child", owned("Node/n", node))
 		assert.Equal(t, []string{"child"}, w.names())
 		w.deleteIn("nodes", "n", api.DeletePropagationForeground)
@@ -189,7 +146,7 @@ func TestCustomResourcesOwnAndAreOwned(t *testing.T) {
 				assert.Equal(t, []string{"early"}, w.names(), "an owner of an unknown type may exist")
 				w.defineGizmos()
 				owner := w.create("owner")
-				gizmo := w.in(w.resource("gizmos"), "g", owned("owner", owner))
+				gizmo := w.in("gizmos", "g", owned("owner", owner))
 				w.create("child", owned("Gizmo/g", gizmo))
 				assert.Equal(t, []string{"child", "owner"}, w.names(), "the type has become known")
 				w.delete("owner", policy)
@@ -205,9 +162,9 @@ func TestATypeThatVanishes(t *testing.T) {
 		for range 2 { // the second time with the name of an earlier type
 			w.defineGizmos()
 			owner := w.create("owner")
-			w.in(w.resource("gizmos"), "g", owned("owner", owner))
+			w.in("gizmos", "g", owned("owner", owner))
 			w.rest()
-			w.deleteIn("customresourcedefinitions", "gizmos.example.com", "")
+			w.deleteIn("definitions", "gizmos.example.com", api.DeletePropagationBackground)
 			assert.Equal(t, []string{"owner"}, w.names())
 			w.delete("owner", api.DeletePropagationForeground)
 			assert.Empty(t, w.names())
@@ -225,10 +182,10 @@ func TestOrphansOfAnOwnerThatIsHeldByOthersToo(t *testing.T) {
 			time.Sleep(200 * time.Millisecond)
 			w.merge("a", fmt.Sprintf(`{"annotations":{"written":"%d"}}`, i))
 		}
-		assert.Equal(t, []string{"x.y/z"}, w.get("a").GetFinalizers(), "writes to the owner put its end off")
+		assert.Equal(t, []string{"x.y/z"}, w.get("a").Finalizers, "writes to the owner put its end off")
 		assert.Equal(t, []string{"a", "b"}, w.names())
-		assert.Equal(t, []string{"x.y/z"}, w.get("a").GetFinalizers())
-		assert.Nil(t, w.get("b").Nested("metadata", "ownerReferences"))
+		assert.Equal(t, []string{"x.y/z"}, w.get("a").Finalizers)
+		assert.Empty(t, w.get("b").OwnerReferences)
 		w.merge("a", `{"finalizers":null}`)
 		assert.Equal(t, []string{"b"}, w.names())
 	})
@@ -244,27 +201,12 @@ func TestADependentThatWasCreatedAMomentBeforeIsOrphanedToo(t *testing.T) {
 			defer heal()
 			w.Link.CloseConnections()
 			owner := w.create("owner")
-			w.in(w.resource("secrets"), "child", owned("owner", owner))
+			w.in("secrets", "child", owned("owner", owner))
 			w.delete("owner", api.DeletePropagationOrphan)
 			assert.Empty(t, w.names())
 			child := w.find("secrets", "child")
 			require.NotNil(t, child, "the dependent was deleted instead of orphaned; deletionTimestamp is %v old", age)
-			assert.Nil(t, child.Nested("metadata", "ownerReferences"))
-		})
-	}
-}
-
-func TestTheFinalizersOfADependentSayHowItGoes(t *testing.T) {
-	for finalizer, left := range map[string][]string{"orphan": {"grandchild"}, "foregroundDeletion": {}} {
-		t.Run(finalizer, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				a := w.create("a")
-				b := w.create("b", owned("a", a))
-				w.create("grandchild", owned("b", b))
-				w.merge("b", fmt.Sprintf(`{"finalizers":[%q]}`, finalizer))
-				w.delete("a", api.DeletePropagationBackground)
-				assert.Equal(t, left, w.names())
-			})
+			assert.Empty(t, child.OwnerReferences)
 		})
 	}
 }
@@ -276,7 +218,8 @@ func TestADeletionHasPreconditions(t *testing.T) {
 		var armed atomic.Bool
 		w.start(func(verb string) {
 			if verb == "delete" && armed.CompareAndSwap(true, false) {
-				w.merge("b", ownedBy("other", w.create("other")))
+				w.create("other")
+				w.own("b", "", "other")
 			}
 		})
 		w.create("b", owned("a", w.create("a")))
@@ -304,7 +247,7 @@ func TestRightsToOneTypeAreMissing(t *testing.T) {
 		assert.NotContains(t, w.hear(), "refused secrets", "reported once")
 		heal()
 		time.Sleep(10 * time.Minute)
-		w.in(w.resource("secrets"), "child", owned("owner", "u"))
+		w.in("secrets", "child", owned("owner", "u"))
 		w.rest()
 		assert.Nil(t, w.find("secrets", "child"), "the right has been given")
 	})
@@ -333,7 +276,7 @@ func TestTheRightToDeleteIsMissing(t *testing.T) {
 func TestAnAPIThatIsNotRegisteredAtTheMoment(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.defineGizmos()
-		w.create("child", owned("Gizmo/g", w.in(w.resource("gizmos"), "g")))
+		w.create("child", owned("Gizmo/g", w.in("gizmos", "g")))
 		w.rest()
 		heal := w.Fault("broken-group:group=example.com,version=v1")
 		time.Sleep(10 * time.Minute)
@@ -356,7 +299,7 @@ func TestAGroupThatIsMissingFromDiscovery(t *testing.T) {
 		defer w.Fault("stale-discovery:group=example.com,version=v1")()
 		time.Sleep(time.Minute)
 		owner := w.create("owner")
-		w.in(w.resource("gizmos"), "g", owned("owner", owner))
+		w.in("gizmos", "g", owned("owner", owner))
 		w.delete("owner", api.DeletePropagationBackground)
 		time.Sleep(time.Minute)
 		assert.Nil(t, w.find("gizmos", "g"), "the group does not answer, so its types stay as they were")
@@ -367,7 +310,7 @@ func TestAGroupThatIsMissingFromDiscovery(t *testing.T) {
 func TestAnAnswer404AboutAType(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.defineGizmos()
-		gizmo := w.in(w.resource("gizmos"), "g")
+		gizmo := w.in("gizmos", "g")
 		w.kill()
 		defer w.Fault("unavailable:resource=gizmos,verb=list|watch")() // the owner must be requested
 		w.unserved.Store("/apis/example.com/v1/namespaces/")
@@ -376,7 +319,7 @@ func TestAnAnswer404AboutAType(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		assert.Equal(t, []string{"child"}, w.names(), "it is no proof that the owner is gone")
 		w.unserved.Store("")
-		w.deleteIn("gizmos", "g", "")
+		w.deleteIn("gizmos", "g", api.DeletePropagationBackground)
 		time.Sleep(5 * time.Minute)
 		assert.Empty(t, w.names())
 	})
@@ -390,12 +333,107 @@ func TestADependentOfATypeThatHasJustAppearedIsOrphanedToo(t *testing.T) {
 		w.defineGizmos()
 		w.rest() // the type is known, its objects are not
 		owner := w.create("owner")
-		w.in(w.resource("gizmos"), "g", owned("owner", owner))
+		w.in("gizmos", "g", owned("owner", owner))
 		w.delete("owner", api.DeletePropagationOrphan)
 		time.Sleep(time.Minute)
 		assert.Empty(t, w.names())
 		gizmo := w.find("gizmos", "g")
 		require.NotNil(t, gizmo, "it is an orphan")
-		assert.Nil(t, gizmo.Nested("metadata", "ownerReferences"))
+		assert.Empty(t, gizmo.OwnerReferences)
 	})
+}
+
+// counted counts the requests for types.
+type counted struct {
+	garbagecollector.Discovery
+	asked *atomic.Int64
+}
+
+func (c counted) ServerGroupsAndResources(ctx context.Context) ([]*api.APIGroup, []*api.APIResourceList, error) {
+	c.asked.Add(1)
+	return c.Discovery.ServerGroupsAndResources(ctx)
+}
+
+// Types that appear together are discovered together.
+func TestDiscoveryIsNotAskedTooOften(t *testing.T) {
+	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) {
+		var asked atomic.Int64
+		w := newWorld(t, set)
+		w.adjust = func(config *garbagecollector.Config) {
+			config.DiscoveryPeriod = time.Hour
+			config.Discovery = counted{config.Discovery, &asked}
+		}
+		w.start(nil)
+		before := asked.Load()
+		assert.Positive(t, before)
+		for i := range 20 {
+			name := "t" + string(rune('a'+i))
+			definition := strings.NewReplacer("gizmo", name, "Gizmo", "K"+name).Replace(clustertest.Gizmos)
+			w.Must("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+		}
+		w.rest()
+		after := asked.Load()
+		assert.LessOrEqual(t, after-before, int64(5), "once a second")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		assert.EqualValues(t, 1, asked.Load()-after)
+	})
+}
+
+// A slow informer delays the passes, but not forever.
+func TestATypeThatCannotBeListedIsWaitedFor(t *testing.T) {
+	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) {
+		w := newWorld(t, set)
+		w.Fault("unavailable:resource=configmaps,verb=list|watch")
+		w.in("secrets", "child", owned("owner", "never-was"))
+		w.start(nil)
+		w.rest()
+		assert.NotNil(t, w.find("secrets", "child"))
+		time.Sleep(20 * time.Second)
+		assert.Nil(t, w.find("secrets", "child"))
+	})
+}
+
+// The collector is killed before each of its requests in turn and restarted. Everything
+// converges, and objects with an existing owner remain.
+func TestKilledBeforeEveryRequest(t *testing.T) {
+	for _, name := range []string{gears.Fast, gears.Textbook} {
+		t.Run(name, func(t *testing.T) {
+			set, err := gears.Parse(name)
+			require.NoError(t, err)
+			requests := 0
+			for last := false; !last; requests += clustertest.KillStep() {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, set)
+					var left atomic.Int64
+					left.Store(1 << 30)
+					w.start(func(string) {
+						if left.Add(-1) == 0 {
+							w.cancel()
+						}
+					})
+					w.objects("a; b; child: a b; f; f-child: f; f-grandchild: f-child; f-loose: -f; o; o-child: o; " +
+						"c1: c2; c2: c1; same; same-child: same")
+					w.rest()
+					left.Store(int64(requests + 1))
+					w.deleteSome()
+					w.rest()
+					last = left.Load() > 0
+					w.kill()
+					w.start(nil)
+					assert.Equal(t, "b; child: b; o-child; same", w.state(), "killed before request %d", requests)
+				})
+			}
+			require.Greater(t, requests, 10)
+		})
+	}
+}
+
+func (w *world) deleteSome() {
+	w.delete("a", api.DeletePropagationBackground)
+	w.delete("f", api.DeletePropagationForeground)
+	w.delete("o", api.DeletePropagationOrphan)
+	w.delete("c1", api.DeletePropagationForeground)
+	w.delete("same", api.DeletePropagationBackground)
+	w.create("same")
 }

@@ -2,6 +2,7 @@ package garbagecollector_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -126,55 +127,46 @@ func (w *world) rest() {
 	synctest.Wait()
 }
 
-func (w *world) resource(plural string) *restclient.Resource[*api.Unstructured] {
-	group, namespace := "", "default"
-	switch plural {
-	case "nodes":
-		namespace = ""
-	case "gizmos":
-		group = "example.com"
-	case "customresourcedefinitions":
-		group, namespace = "apiextensions.k8s.io", ""
-	}
-	gvr := api.GroupVersionResource{Group: group, Version: "v1", Resource: plural}
-	return restclient.Dynamic(w.Admin(), gvr, namespace)
+// places are the collections of the tests.
+var places = map[string]struct{ path, version, kind string }{
+	"configmaps": {"/api/v1/namespaces/default/configmaps", "v1", "ConfigMap"},
+	"elsewhere":  {"/api/v1/namespaces/kube-system/configmaps", "v1", "ConfigMap"},
+	"secrets":    {"/api/v1/namespaces/default/secrets", "v1", "Secret"},
+	"nodes":      {"/api/v1/nodes", "v1", "Node"},
+	"gizmos":     {"/apis/example.com/v1/namespaces/default/gizmos", "example.com/v1", "Gizmo"},
+	"definitions": {"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "apiextensions.k8s.io/v1",
+		"CustomResourceDefinition"},
 }
 
 // owned returns an owner reference, by default to a ConfigMap and blocking: owned("Node/n1",
 // uid), owned("-loose", uid).
-func owned(what, uid string) map[string]any {
+func owned(what, uid string) api.OwnerReference {
 	name, loose := strings.CutPrefix(what, "-")
-	kind, apiVersion := "ConfigMap", "v1"
+	kind, apiVersion, blocks := "ConfigMap", "v1", !loose
 	if k, n, ok := strings.Cut(name, "/"); ok {
 		kind, name = k, n
 	}
 	if kind == "Gizmo" {
 		apiVersion = "example.com/v1"
 	}
-	return map[string]any{"apiVersion": apiVersion, "kind": kind, "name": name, "uid": uid,
-		"blockOwnerDeletion": !loose}
+	return api.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, BlockOwnerDeletion: &blocks}
 }
 
 // in creates an object and returns its UID.
-func (w *world) in(resource *restclient.Resource[*api.Unstructured], name string, owners ...any) string {
+func (w *world) in(plural, name string, owners ...api.OwnerReference) string {
 	w.t.Helper()
-	metadata := map[string]any{"name": name, "labels": map[string]any{"a": "b"}}
-	if len(owners) > 0 {
-		metadata["ownerReferences"] = owners
-	}
-	o := &api.Unstructured{Object: map[string]any{"metadata": metadata}}
-	gv := resource.GroupVersionResource().GroupVersion()
-	o.Object["apiVersion"], o.Object["kind"] = gv.String(), map[string]string{
-		"configmaps": "ConfigMap", "nodes": "Node", "gizmos": "Gizmo",
-		"secrets": "Secret"}[resource.GroupVersionResource().Resource]
-	created, err := resource.Create(context.Background(), o, api.UpdateOptions{})
+	place := places[plural]
+	object := &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Name: name, OwnerReferences: owners}}
+	object.APIVersion, object.Kind = place.version, place.kind
+	text, err := json.Marshal(object)
 	require.NoError(w.t, err)
-	return created.GetUID()
+	require.NoError(w.t, json.Unmarshal(w.Must("POST", place.path, string(text)), object))
+	return object.UID
 }
 
-func (w *world) create(name string, owners ...any) string {
+func (w *world) create(name string, owners ...api.OwnerReference) string {
 	w.t.Helper()
-	return w.in(w.resource("configmaps"), name, owners...)
+	return w.in("configmaps", name, owners...)
 }
 
 func (w *world) delete(name string, policy api.DeletePropagation) {
@@ -184,31 +176,82 @@ func (w *world) delete(name string, policy api.DeletePropagation) {
 
 func (w *world) deleteIn(plural, name string, policy api.DeletePropagation) {
 	w.t.Helper()
-	options := api.DeleteOptions{PropagationPolicy: policy}
-	require.NoError(w.t, w.resource(plural).Delete(context.Background(), name, options))
+	w.Must("DELETE", places[plural].path+"/"+name, fmt.Sprintf(`{"propagationPolicy":%q}`, policy))
 }
 
 // find returns an object, nil if there is none.
-func (w *world) find(plural, name string) *api.Unstructured {
+func (w *world) find(plural, name string) *api.PartialObjectMetadata {
 	w.t.Helper()
-	o, err := w.resource(plural).Get(context.Background(), name, api.GetOptions{})
-	if api.IsNotFound(err) {
-		return nil
-	}
-	require.NoError(w.t, err)
-	return o
+	return clustertest.Find[api.PartialObjectMetadata](w.Cluster, places[plural].path+"/"+name)
 }
 
-// ownedBy is metadata with a ConfigMap as the only owner, for merge.
-func ownedBy(name, uid string) string {
-	return fmt.Sprintf(`{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":%q,"uid":%q,`+
-		`"blockOwnerDeletion":true}]}`, name, uid)
+func (w *world) get(name string) *api.PartialObjectMetadata {
+	w.t.Helper()
+	o := w.find("configmaps", name)
+	require.NotNil(w.t, o, name)
+	return o
 }
 
 // merge patches the metadata of a ConfigMap.
 func (w *world) merge(name, head string) {
 	w.t.Helper()
-	w.Must("PATCH", "/api/v1/namespaces/default/configmaps/"+name, `{"metadata":`+head+`}`)
+	w.Must("PATCH", places["configmaps"].path+"/"+name, `{"metadata":`+head+`}`)
+}
+
+// own gives a ConfigMap other owners, and a finalizer if it is not "".
+func (w *world) own(name, finalizer string, owners ...string) {
+	w.t.Helper()
+	head := api.ObjectMeta{}
+	if finalizer != "" {
+		head.Finalizers = []string{finalizer}
+	}
+	for _, owner := range owners {
+		uid := w.get(strings.TrimPrefix(owner, "-")).UID
+		head.OwnerReferences = append(head.OwnerReferences, owned(owner, uid))
+	}
+	patch, err := json.Marshal(head)
+	require.NoError(w.t, err)
+	w.merge(name, string(patch))
+}
+
+// objects creates ConfigMaps, each with its owners, of which those with a dash do not block it:
+// "owner; child: owner; loose: -owner". A finalizer stands behind a name: "child!orphan: owner". An
+// owner may come later.
+func (w *world) objects(text string) {
+	w.t.Helper()
+	all := strings.Split(text, "; ")
+	part := func(one string) (name, finalizer string, owners []string) {
+		name, rest, _ := strings.Cut(one, ":")
+		name, finalizer, _ = strings.Cut(name, "!")
+		return name, finalizer, strings.Fields(rest)
+	}
+	for _, one := range all {
+		name, _, _ := part(one)
+		w.create(name)
+	}
+	for _, one := range all {
+		if name, finalizer, owners := part(one); finalizer != "" || len(owners) > 0 {
+			w.own(name, finalizer, owners...)
+		}
+	}
+}
+
+// state returns the ConfigMaps that exist once the state is stable, as objects reads them, without
+// finalizers.
+func (w *world) state() string {
+	w.t.Helper()
+	var all []string
+	for _, name := range w.names() {
+		owners := ""
+		for _, owner := range w.get(name).OwnerReferences {
+			owners += " " + owner.Name
+		}
+		if owners != "" {
+			name += ":" + owners
+		}
+		all = append(all, name)
+	}
+	return strings.Join(all, "; ")
 }
 
 // names returns the ConfigMaps that exist once the state is stable.
@@ -219,28 +262,19 @@ func (w *world) names() []string {
 
 func (w *world) namesNow() []string {
 	w.t.Helper()
-	list, err := w.resource("configmaps").List(context.Background(), api.ListOptions{})
-	require.NoError(w.t, err)
 	names := []string{}
-	for _, o := range list.Items {
-		if o.GetName() != "kube-root-ca.crt" {
-			names = append(names, o.GetName())
+	for _, o := range clustertest.Get[api.List[api.PartialObjectMetadata]](w.Cluster, places["configmaps"].path).Items {
+		if o.Name != "kube-root-ca.crt" {
+			names = append(names, o.Name)
 		}
 	}
 	slices.Sort(names)
 	return names
 }
 
-func (w *world) get(name string) *api.Unstructured {
-	w.t.Helper()
-	o := w.find("configmaps", name)
-	require.NotNil(w.t, o, name)
-	return o
-}
-
 // defineGizmos creates a custom type.
 func (w *world) defineGizmos() {
 	w.t.Helper()
-	w.Must("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", clustertest.Gizmos)
+	w.Must("POST", places["definitions"].path, clustertest.Gizmos)
 	synctest.Wait()
 }
