@@ -53,11 +53,6 @@
 //     has changed since it was read.
 //   - Objects of an informer's store are not changed.
 //
-// # Goroutines
-//
-// The Pool of each controller owns its workers. A worker creates and deletes pods of one set
-// concurrently, and waits for all of them.
-//
 // # Failure
 //
 // A pass that fails is reported, and repeated with growing delays. Creations come in batches of 1,
@@ -66,11 +61,6 @@
 // and went while the watch was down. The expectation then ends after five minutes. After
 // progressDeadlineSeconds without progress the deployment gets the condition Progressing=False,
 // and the rollout continues.
-//
-// # Testing
-//
-// The tests run both controllers in virtual time, delay the watch, and kill them at every request,
-// while an observer counts pods. Ownership is tested with a client that records patches.
 //
 // Next: package controller
 package apps

@@ -22,22 +22,12 @@
 //     different types are not in step.
 //   - Objects that wait for each other in a cycle do not wait forever.
 //
-// # Goroutines
-//
-// [Controller.RunWithin] starts those of the informers and the workers. All have ended when it
-// returns.
-//
 // # Failure
 //
 // A pass that fails is repeated, later each time. A conflict is a failure like any other: the
 // informer is about to deliver the newer state. A pass that lacks a right is repeated once a
 // minute. All state is on the server: if a collector is killed between two requests, the next one
 // continues its work.
-//
-// # Testing
-//
-// Tests run it against the API server in memory, in virtual time, and kill it before each of its
-// requests.
 //
 // Next: package cmd/orrery
 package garbagecollector

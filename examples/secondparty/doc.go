@@ -36,10 +36,5 @@
 // namespace stays in Terminating. A user who empties spec.finalizers by hand lets the namespace go
 // and leaves the content of both parties behind: the next namespace of that name has it.
 //
-// # Testing
-//
-// The suite in nsctltest has the four states of the design for every deleter. The test of the
-// program runs both parties as controllers on the API server in memory. Virtual chaos kills them.
-//
 // Next: package cmd/orrery
 package secondparty

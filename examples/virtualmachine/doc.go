@@ -32,21 +32,12 @@
 // A finalizer that a user removed is written again with the next usage. An object that is deleted
 // before that leaves its machine behind.
 //
-// # Goroutines
-//
-// RunWithin runs the workers, and waits for them.
-//
 // # Failure
 //
 // A pass that fails is repeated after 100 ms, 200 ms, and so on up to a minute. The status of a
 // machine and an Event have the reason. A driver that hangs blocks one worker for 30 seconds. A
 // machine that ends by itself makes the phase Failed, and is created again. A spec that can never
 // work makes it Failed as well, and the controller waits for another one.
-//
-// # Testing
-//
-// The tests run over the API server in memory in a synctest bubble. One of them kills the
-// controller between every two calls to server and driver.
 //
 // Next: package virtualmachine/driver
 package virtualmachine
