@@ -208,7 +208,7 @@ func TestAConnectionThatAnswersOtherRequestsIsKept(t *testing.T) {
 func TestAConnectionThatIsBeingOpenedIsKept(t *testing.T) {
 	overTLS(t, func(t *testing.T, server *restclienttest.Server, link *chaos.Link,
 		do func(string, time.Duration) error) {
-		link.Delay(3*time.Second, 0)
+		link.Delay(3*time.Second)
 		require.ErrorIs(t, do("/", time.Second), context.DeadlineExceeded)
 		time.Sleep(10 * time.Second)
 		link.Heal()

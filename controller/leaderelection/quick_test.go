@@ -48,7 +48,7 @@ func TestElectorsOverBadLinks(t *testing.T) {
 				case 3:
 					link.Cut()
 				case 4:
-					link.Delay(upTo(3*time.Second), upTo(3*time.Second))
+					link.Delay(upTo(6 * time.Second))
 				case 5:
 					link.CutAfter(random.Int64N(2000))
 				default:

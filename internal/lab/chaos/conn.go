@@ -31,8 +31,6 @@ type conn struct {
 
 	cutOrder   int   // the call of CutAfter that set allowance
 	allowance  int64 // bytes that may still be received
-	toFlip     int64 // bytes until the next flipped bit
-	dripFrom   time.Time
 	lastArrive time.Time
 }
 
@@ -51,7 +49,6 @@ func (c *conn) Write(p []byte) (int, error) {
 	}
 	if c.dead[Sent] || c.link.faults.blackHole[Sent] {
 		c.dead[Sent] = c.dead[Sent] || len(p) > 0
-		c.link.vanished += int64(len(p))
 		c.link.mu.Unlock()
 		return len(p), nil
 	}

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"time"
@@ -26,17 +27,14 @@ func (c *conn) arrived(data []byte, err error) bool {
 	case c.end != nil: // cut, closed or half-closed meanwhile
 		return false
 	case len(data) > 0 && (f.blackHole[Received] || c.dead[Received]):
-		c.vanishLocked(len(data))
+		c.dead[Received] = true
 	case len(data) > 0:
 		due := time.Now().Add(f.delay)
-		if f.jitter > 0 {
-			due = due.Add(time.Duration(c.link.random.Int64N(int64(f.jitter))))
-		}
 		if due.Before(c.lastArrive) {
 			due = c.lastArrive
 		}
 		c.lastArrive = due
-		c.queue = append(c.queue, piece{c.corruptLocked(append([]byte(nil), data...)), due})
+		c.queue = append(c.queue, piece{bytes.Clone(data), due})
 		c.size += len(data)
 	}
 	if err != nil {
@@ -47,29 +45,6 @@ func (c *conn) arrived(data []byte, err error) bool {
 		c.changed.Wait()
 	}
 	return c.end == nil
-}
-
-// vanishLocked counts n received bytes as lost.
-func (c *conn) vanishLocked(n int) {
-	c.dead[Received] = true
-	c.link.vanished += int64(n)
-}
-
-func (c *conn) corruptLocked(data []byte) []byte {
-	every := c.link.faults.corrupt
-	if every == 0 {
-		c.toFlip = 0
-		return data
-	}
-	if c.toFlip == 0 || c.toFlip > every {
-		c.toFlip = every
-	}
-	for int64(len(data)) >= c.toFlip {
-		data[c.toFlip-1] ^= 1
-		c.toFlip += every
-	}
-	c.toFlip -= int64(len(data))
-	return data
 }
 
 // Read returns received bytes.
@@ -103,7 +78,7 @@ func (c *conn) read(p []byte) (n int, broke bool, err error) {
 		case ready && c.allowanceLocked() == 0:
 			return 0, true, c.resetError("read")
 		case ready:
-			n := c.takeLocked(p, now)
+			n := c.takeLocked(p)
 			return n, c.allowanceLocked() == 0, nil
 		}
 		c.wakeLocked(at)
@@ -122,20 +97,13 @@ func (c *conn) readyLocked(now time.Time) (at time.Time, ready bool) {
 		return time.Time{}, c.end != nil
 	}
 	at = c.queue[0].due
-	if f.drip > 0 && c.dripFrom.After(at) {
-		at = c.dripFrom
-	}
 	return at, !at.After(now)
 }
 
 // takeLocked copies from the head of the queue, as much as the faults allow.
-func (c *conn) takeLocked(p []byte, now time.Time) int {
+func (c *conn) takeLocked(p []byte) int {
 	first := &c.queue[0]
 	n := min(len(p), len(first.data))
-	if drip := c.link.faults.drip; drip > 0 {
-		n = min(n, max(drip/10, 1))
-		c.dripFrom = now.Add(time.Duration(n) * time.Second / time.Duration(drip))
-	}
 	if c.link.faults.cutting {
 		n = int(min(int64(n), c.allowance))
 		c.allowance -= int64(n)
@@ -194,7 +162,7 @@ func (c *conn) halfCloseLocked() {
 // bytes vanish.
 func (c *conn) faultsChangedLocked() {
 	if c.link.faults.blackHole[Received] && c.size > 0 {
-		c.vanishLocked(c.size)
+		c.dead[Received] = true
 		c.queue, c.size = nil, 0
 	}
 	c.changed.Broadcast()

@@ -12,67 +12,35 @@ func at(version uint64) State { return State{"x", version} }
 
 // Every rule is broken by the shortest history that does.
 func TestTheRulesOfAHistory(t *testing.T) {
-	always := func(string, uint64) bool { return true }
+	type told = func(*History)
+	add := func(is State) told { return func(h *History) { h.Added("k", is, false) } }
+	update := func(was, is State) told { return func(h *History) { h.Updated("k", was, is) } }
+	remove := func(last State) told { return func(h *History) { h.Deleted("k", last, false) } }
+	y := func(version uint64) State { return State{"y", version} }
 	for name, c := range map[string]struct {
-		selective bool
-		tell      func(h *History)
 		wrong     string // "" is nothing
+		selective bool
+		events    []told
 	}{
-		"a life": {false, func(h *History) {
-			h.Added("k", at(1), true)
-			h.Updated("k", at(1), at(2))
-			h.Updated("k", at(2), at(2))
-			h.Deleted("k", at(3), false)
-			h.Added("k", State{"y", 4}, false)
-			h.Updated("k", State{"y", 4}, State{"z", 7})
-			h.Deleted("k", State{"z", 7}, true)
-		}, ""},
-		"added twice": {false, func(h *History) { h.Added("k", at(1), false); h.Added("k", at(1), false) },
-			"added as"},
-		"updated from nothing": {false, func(h *History) { h.Updated("k", at(1), at(2)) }, "nothing is there"},
-		"a step is missing": {false, func(h *History) { h.Added("k", at(1), false); h.Updated("k", at(2), at(3)) },
-			"the last state was"},
-		"back in time": {false, func(h *History) { h.Added("k", at(2), false); h.Updated("k", at(2), at(1)) },
-			"went back"},
-		"deleted twice": {false, func(h *History) {
-			h.Added("k", at(1), false)
-			h.Deleted("k", at(2), false)
-			h.Deleted("k", at(2), false)
-		}, "nothing is there"},
-		"another object deleted": {false, func(h *History) {
-			h.Added("k", at(1), false)
-			h.Deleted("k", State{"y", 2},
-				false)
-		}, "though x@1 is there"},
-		"an old state deleted": {false, func(h *History) { h.Added("k", at(3), false); h.Deleted("k", at(2), false) },
-			"though it was x@3"},
-		"back from the dead": {false, func(h *History) {
-			h.Added("k", at(1), false)
-			h.Deleted("k", at(2),
-				false)
-			h.Added("k", at(1), false)
-		}, "came back"},
-		"replaced, and back": {false, func(h *History) {
-			h.Added("k", at(1), false)
-			h.Updated("k", at(1), State{"y", 2})
-			h.Deleted("k", State{"y", 3}, false)
-			h.Added("k", at(4), false)
-		}, "came back"},
-		"selected again": {true, func(h *History) {
-			h.Added("k", at(1), false)
-			h.Deleted("k", at(2),
-				false)
-			h.Added("k", at(3), false)
-		}, ""},
-		"selected again, as old": {true, func(h *History) {
-			h.Added("k", at(1), false)
-			h.Deleted("k", at(2),
-				false)
-			h.Added("k", at(1), false)
-		}, "came back"},
+		"a life": {"", false, []told{add(at(1)), update(at(1), at(2)), update(at(2), at(2)), remove(at(3)),
+			add(y(4)), update(y(4), State{"z", 7}), remove(State{"z", 7})}},
+		"added twice":            {"added as", false, []told{add(at(1)), add(at(1))}},
+		"updated from nothing":   {"nothing is there", false, []told{update(at(1), at(2))}},
+		"a step is missing":      {"the last state was", false, []told{add(at(1)), update(at(2), at(3))}},
+		"back in time":           {"went back", false, []told{add(at(2)), update(at(2), at(1))}},
+		"deleted twice":          {"nothing is there", false, []told{add(at(1)), remove(at(2)), remove(at(2))}},
+		"another object deleted": {"though x@1 is there", false, []told{add(at(1)), remove(y(2))}},
+		"an old state deleted":   {"though it was x@3", false, []told{add(at(3)), remove(at(2))}},
+		"back from the dead":     {"came back", false, []told{add(at(1)), remove(at(2)), add(at(1))}},
+		"replaced, and back": {"came back", false,
+			[]told{add(at(1)), update(at(1), y(2)), remove(y(3)), add(at(4))}},
+		"selected again":         {"", true, []told{add(at(1)), remove(at(2)), add(at(3))}},
+		"selected again, as old": {"came back", true, []told{add(at(1)), remove(at(2)), add(at(1))}},
 	} {
-		h := NewHistory("h", c.selective, always)
-		c.tell(h)
+		h := NewHistory("h", c.selective, func(string, uint64) bool { return true })
+		for _, tell := range c.events {
+			tell(h)
+		}
 		if c.wrong == "" {
 			assert.Empty(t, h.Violations(), name)
 		} else if wrong := h.Violations(); assert.NotEmpty(t, wrong, name) {

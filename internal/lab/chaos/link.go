@@ -2,9 +2,9 @@ package chaos
 
 import (
 	"context"
-	"math/rand/v2"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"orrery/restclient/restclienttest"
@@ -15,22 +15,18 @@ import (
 type Link struct {
 	// mu guards the fields below and all connections of the link. It is never held while an
 	// underlying connection is read, written or closed.
-	mu       sync.Mutex
-	faults   faults
-	open     map[*conn]struct{}
-	random   *rand.Rand    // for jitter, with a fixed seed for repeatable runs
-	updated  chan struct{} // closed when the faults change; nil if nothing waits
-	vanished int64         // bytes lost in a black hole
+	mu      sync.Mutex
+	faults  faults
+	open    map[*conn]struct{}
+	updated chan struct{} // closed when the faults change; nil if nothing waits
 }
 
 // faults are the active faults.
 type faults struct {
-	blackHole     [2]bool // by Direction
-	stall         bool
-	delay, jitter time.Duration
-	drip          int
-	corrupt       int64
-	refuse        bool
+	blackHole [2]bool // by Direction
+	stall     bool
+	delay     time.Duration
+	refuse    bool
 
 	cutting  bool  // CutAfter is on
 	cutAfter int64 // its limit for each connection
@@ -48,6 +44,52 @@ func (l *Link) Dial(inner DialFunc) DialFunc {
 		return l.dial(ctx, inner, network, addr)
 	}
 }
+
+// dialTimeout is how long an attempt to connect waits without an answer.
+const dialTimeout = 30 * time.Second
+
+func (l *Link) dial(ctx context.Context, inner DialFunc, network, addr string) (net.Conn, error) {
+	if err := l.passable(ctx); err != nil {
+		return nil, &net.OpError{Op: "dial", Net: network, Addr: address{network, addr}, Err: err}
+	}
+	raw, err := inner(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return l.wrap(raw), nil
+}
+
+// passable waits until a connection can be opened, or returns why it cannot.
+func (l *Link) passable(ctx context.Context) error {
+	timeout := time.NewTimer(dialTimeout)
+	defer timeout.Stop()
+	for {
+		l.mu.Lock()
+		refuse, lost := l.faults.refuse, l.faults.blackHole[Sent] || l.faults.blackHole[Received]
+		updated := l.updatedLocked()
+		l.mu.Unlock()
+		switch {
+		case lost:
+		case refuse:
+			return syscall.ECONNREFUSED
+		default:
+			return nil
+		}
+		select {
+		case <-updated:
+		case <-timeout.C:
+			return syscall.ETIMEDOUT
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// address is the address of a dial.
+type address struct{ network, addr string }
+
+func (a address) Network() string { return a.network }
+func (a address) String() string  { return a.addr }
 
 // BlackHole loses bytes in the given directions, or in both, without an error, until it is switched
 // off.
@@ -70,25 +112,14 @@ func (l *Link) BlackHole(on bool, directions ...Direction) {
 // outage that TCP survives.
 func (l *Link) Stall(on bool) { l.change(func(f *faults) { f.stall = on }) }
 
-// Delay delays received bytes by d plus a random part of jitter, in order. Zero switches it off;
-// delayed bytes are not overtaken.
-func (l *Link) Delay(d, jitter time.Duration) {
-	l.change(func(f *faults) { f.delay, f.jitter = max(d, 0), max(jitter, 0) })
-}
-
-// Drip limits each connection to bytesPerSecond received bytes. Zero switches it off.
-func (l *Link) Drip(bytesPerSecond int) {
-	l.change(func(f *faults) { f.drip = max(bytesPerSecond, 0) })
-}
+// Delay delays received bytes. Zero switches it off; delayed bytes are not overtaken.
+func (l *Link) Delay(d time.Duration) { l.change(func(f *faults) { f.delay = d }) }
 
 // CutAfter breaks each connection, as Cut does, after n more received bytes. Later connections have
 // the same allowance. With 0 the first byte breaks them. A negative n switches it off.
 func (l *Link) CutAfter(n int64) {
 	l.change(func(f *faults) { f.cutting, f.cutAfter, f.cutOrder = n >= 0, n, f.cutOrder+1 })
 }
-
-// Corrupt flips one bit in every so many received bytes. Zero switches it off.
-func (l *Link) Corrupt(every int64) { l.change(func(f *faults) { f.corrupt = max(every, 0) }) }
 
 // Refuse makes new connections fail, or work again.
 func (l *Link) Refuse(on bool) { l.change(func(f *faults) { f.refuse = on }) }
@@ -137,16 +168,15 @@ func (l *Link) updatedLocked() <-chan struct{} {
 
 // Snapshot is the state of a [Link] at one time.
 type Snapshot struct {
-	Open     int   // connections open now
-	Dead     int   // open connections that have lost bytes
-	Vanished int64 // bytes lost in a black hole
+	Open int // connections open now
+	Dead int // open connections that have lost bytes
 }
 
 // Snapshot returns the state of the link.
 func (l *Link) Snapshot() Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := Snapshot{Open: len(l.open), Vanished: l.vanished}
+	s := Snapshot{Open: len(l.open)}
 	for c := range l.open {
 		if c.dead[Sent] || c.dead[Received] {
 			s.Dead++
@@ -173,7 +203,6 @@ func (l *Link) wrap(inner net.Conn) *conn {
 	l.mu.Lock()
 	if l.open == nil {
 		l.open = map[*conn]struct{}{}
-		l.random = rand.New(rand.NewPCG(1, 2))
 	}
 	l.open[c] = struct{}{}
 	l.mu.Unlock()

@@ -1,11 +1,9 @@
 package chaos_test
 
 import (
-	"bytes"
+	"context"
 	"io"
-	"math/bits"
 	"net"
-	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -17,76 +15,207 @@ import (
 	"orrery/internal/lab/chaos"
 )
 
-func TestWithoutFaultsEverythingPasses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var link chaos.Link
-		near, far := connect(t, &link)
-		assert.NotEmpty(t, near.LocalAddr().String())
+// connect returns a connection over the link, in memory, and its plain far end. Both are closed at
+// the end of the test.
+func connect(t *testing.T, link *chaos.Link) (near, far net.Conn) {
+	inner, far := chaos.Pipe()
+	dial := link.Dial(func(context.Context, string, string) (net.Conn, error) { return inner, nil })
+	near, err := dial(t.Context(), "tcp", "far")
+	require.NoError(t, err)
+	t.Cleanup(func() { near.Close(); far.Close() })
+	return near, far
+}
+
+func send(t *testing.T, conn net.Conn, text string) {
+	t.Helper()
+	n, err := io.WriteString(conn, text)
+	require.NoError(t, err)
+	require.Equal(t, len(text), n)
+}
+
+// receives asserts that the text arrives.
+func receives(t *testing.T, conn net.Conn, text string) {
+	t.Helper()
+	p := make([]byte, len(text))
+	_, err := io.ReadFull(conn, p)
+	require.NoError(t, err)
+	require.Equal(t, text, string(p))
+}
+
+// ends asserts that the next read fails in this way.
+func ends(t *testing.T, conn net.Conn, how error) {
+	t.Helper()
+	n, err := conn.Read(make([]byte, 1))
+	assert.Zero(t, n)
+	assert.ErrorIs(t, err, how)
+}
+
+// silent asserts that nothing can be read for a moment (any length in a bubble).
+func silent(t *testing.T, conn net.Conn) {
+	t.Helper()
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(20*time.Millisecond)))
+	_, err := conn.Read(make([]byte, 1))
+	var timeout net.Error
+	require.ErrorAs(t, err, &timeout)
+	require.True(t, timeout.Timeout())
+	require.NoError(t, conn.SetReadDeadline(time.Time{}))
+}
+
+// took asserts how long something takes.
+func took(t *testing.T, want time.Duration, do func()) {
+	t.Helper()
+	began := time.Now()
+	do()
+	assert.InDelta(t, want.Seconds(), time.Since(began).Seconds(), 0.2)
+}
+
+// faults are the faults of a link and what each does to a connection.
+var faults = []struct {
+	name string
+	test func(t *testing.T, link *chaos.Link, near, far net.Conn)
+}{
+	{"none", func(t *testing.T, link *chaos.Link, near, far net.Conn) {
 		send(t, near, "there")
-		assert.Equal(t, "there", receive(t, far, 5))
+		receives(t, far, "there")
 		send(t, far, "and back")
-		assert.Equal(t, "and ", receive(t, near, 4))
-		assert.Equal(t, "back", receive(t, near, 4))
+		receives(t, near, "and ")
+		receives(t, near, "back")
 		n, err := near.Read(nil)
 		assert.NoError(t, err)
 		assert.Zero(t, n)
 		require.NoError(t, far.Close())
-		_, err = near.Read(make([]byte, 1))
-		assert.Equal(t, io.EOF, err)
+		ends(t, near, io.EOF)
 		assert.Equal(t, chaos.Snapshot{Open: 1}, link.Snapshot())
 		require.NoError(t, near.Close())
 		require.NoError(t, near.Close(), "a second Close is harmless")
 		assert.Zero(t, link.Snapshot().Open)
-	})
-}
-
-func TestBlackHole(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var link chaos.Link
-		near, far := connect(t, &link)
-		unhurt, itsEnd := connect(t, &link)
+	}},
+	{"black hole", func(t *testing.T, link *chaos.Link, near, far net.Conn) {
+		unhurt, itsEnd := connect(t, link)
 		link.BlackHole(true)
 		send(t, near, "lost")
 		send(t, far, "lost as well")
 		silent(t, near)
-		require.NoError(t, far.SetReadDeadline(time.Now().Add(time.Millisecond)))
-		_, err := far.Read(make([]byte, 1))
-		assert.Error(t, err, "nothing arrives on the other side")
-		require.NoError(t, far.SetReadDeadline(time.Time{}))
-
+		silent(t, far)
 		link.Heal()
 		send(t, near, "still dead")
 		send(t, far, "still dead")
 		silent(t, near)
+		silent(t, far)
 		send(t, itsEnd, "alive")
-		assert.Equal(t, "alive", receive(t, unhurt, 5), "a connection that lost nothing continues")
-		const vanished = 4 + 12 + 10 + 10
-		synctest.Wait() // all of it has been read ahead
-		s := link.Snapshot()
-		assert.Equal(t, 1, s.Dead)
-		assert.EqualValues(t, vanished, s.Vanished)
-
+		receives(t, unhurt, "alive") // a connection that lost nothing continues
+		assert.Equal(t, chaos.Snapshot{Open: 2, Dead: 1}, link.Snapshot())
 		require.NoError(t, near.Close())
-		_, err = far.Read(make([]byte, 1))
-		assert.Equal(t, io.EOF, err, "the other end notices the close")
-	})
-}
-
-func TestABlackHoleTakesUnreadBytes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var link chaos.Link
-		near, far := connect(t, &link)
+		ends(t, far, io.EOF) // the other end notices the close
+	}},
+	{"black hole in one direction, for unread bytes too", func(t *testing.T, link *chaos.Link, near, far net.Conn) {
 		send(t, far, "never read")
 		synctest.Wait()
 		link.BlackHole(true, chaos.Received)
-		assert.EqualValues(t, 10, link.Snapshot().Vanished)
 		send(t, near, "passes")
-		assert.Equal(t, "passes", receive(t, far, 6))
+		receives(t, far, "passes")
 		far.Close()
 		silent(t, near)
 		link.Heal()
 		silent(t, near)
-	})
+	}},
+	{"stall", func(t *testing.T, link *chaos.Link, near, far net.Conn) {
+		link.Stall(true)
+		send(t, far, "late")
+		far.Close()
+		silent(t, near)
+		link.Stall(false)
+		receives(t, near, "late")
+		ends(t, near, io.EOF)
+	}},
+	{"delay", func(t *testing.T, link *chaos.Link, near, far net.Conn) {
+		link.Delay(10 * time.Second)
+		send(t, far, "a")
+		synctest.Wait() // read ahead
+		time.Sleep(4 * time.Second)
+		send(t, far, "b")
+		took(t, 6*time.Second, func() { receives(t, near, "a") })
+		took(t, 4*time.Second, func() { receives(t, near, "b") })
+		link.Delay(time.Hour)
+		send(t, far, "d")
+		synctest.Wait()
+		link.Delay(0)
+		send(t, far, "e")
+		took(t, time.Hour, func() { receives(t, near, "de") }) // nothing overtakes
+		link.Delay(time.Minute)
+		far.Close()
+		took(t, 0, func() { ends(t, near, io.EOF) })
+	}},
+	{"cut", func(t *testing.T, link *chaos.Link, near, far net.Conn) {
+		time.AfterFunc(time.Second, link.Cut)
+		ends(t, near, syscall.ECONNRESET) // while it waits
+		_, err := near.Write([]byte("x"))
+		assert.ErrorIs(t, err, syscall.ECONNRESET)
+		ends(t, far, syscall.ECONNRESET)
+		require.NoError(t, near.Close())
+		ends(t, near, net.ErrClosed)
+		link.Cut()
+		near, far = connect(t, link)
+		send(t, far, "new")
+		receives(t, near, "new")
+	}},
+	{"cut after some bytes", func(t *testing.T, link *chaos.Link, near, far net.Conn) {
+		send(t, far, "not counted")
+		receives(t, near, "not counted")
+		link.CutAfter(5)
+		later, other := connect(t, link)
+		for _, c := range [][2]net.Conn{{near, far}, {later, other}} {
+			send(t, c[1], "1234567")
+			receives(t, c[0], "12345")
+			ends(t, c[0], syscall.ECONNRESET)
+		}
+		link.CutAfter(0)
+		near, far = connect(t, link)
+		send(t, far, "x")
+		ends(t, near, syscall.ECONNRESET)
+		link.CutAfter(-1)
+		near, far = connect(t, link)
+		send(t, far, "whole again")
+		receives(t, near, "whole again")
+	}},
+	{"half-close", func(t *testing.T, link *chaos.Link, near, far net.Conn) {
+		send(t, far, "before")
+		receives(t, near, "before")
+		time.AfterFunc(time.Second, link.HalfClose)
+		ends(t, near, io.EOF)
+		send(t, near, "still here")
+		receives(t, far, "still here")
+		send(t, far, "in vain")
+		ends(t, near, io.EOF)
+	}},
+	{"all, healed", func(t *testing.T, link *chaos.Link, near, far net.Conn) {
+		link.BlackHole(true)
+		link.Stall(true)
+		link.Delay(time.Second)
+		link.CutAfter(7)
+		link.Refuse(true)
+		link.Heal()
+		took(t, 0, func() {
+			send(t, near, "there in one piece")
+			receives(t, far, "there in one piece")
+			send(t, far, "back in one piece")
+			receives(t, near, "back in one piece")
+			connect(t, link)
+		})
+		assert.Equal(t, chaos.Snapshot{Open: 2}, link.Snapshot())
+	}},
+}
+
+func TestFaultsOfALink(t *testing.T) {
+	for _, fault := range faults {
+		t.Run(fault.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var link chaos.Link
+				near, far := connect(t, &link)
+				fault.test(t, &link, near, far)
+			})
+		})
+	}
 }
 
 // Close, and a deadline set meanwhile, wake a reader waiting in a black hole.
@@ -95,256 +224,46 @@ func TestAWaitingReaderIsWoken(t *testing.T) {
 		var link chaos.Link
 		near, _ := connect(t, &link)
 		link.BlackHole(true)
-		result := make(chan error)
-		read := func() {
-			_, err := near.Read(make([]byte, 1))
-			result <- err
-		}
-		go read()
-		require.NoError(t, near.SetDeadline(time.Now().Add(-time.Second)))
+		time.AfterFunc(time.Second, func() { near.SetDeadline(time.Now().Add(-time.Second)) })
 		var timeout net.Error
-		require.ErrorAs(t, <-result, &timeout)
+		_, err := near.Read(make([]byte, 1))
+		require.ErrorAs(t, err, &timeout)
 		assert.True(t, timeout.Timeout())
 		require.NoError(t, near.SetDeadline(time.Time{}))
-		go read()
-		require.NoError(t, near.Close())
-		assert.ErrorIs(t, <-result, net.ErrClosed)
-		_, err := near.Write([]byte("x"))
+		time.AfterFunc(time.Second, func() { near.Close() })
+		ends(t, near, net.ErrClosed)
+		_, err = near.Write([]byte("x"))
 		assert.ErrorIs(t, err, net.ErrClosed)
 	})
 }
 
-func TestStall(t *testing.T) {
+func TestDials(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var link chaos.Link
-		near, far := connect(t, &link)
-		link.Stall(true)
-		send(t, far, "late")
-		far.Close()
-		silent(t, near)
-		link.Stall(false)
-		assert.Equal(t, "late", receive(t, near, 4))
-		_, err := near.Read(make([]byte, 1))
-		assert.Equal(t, io.EOF, err)
-	})
-}
-
-func TestDelay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var link chaos.Link
-		near, far := connect(t, &link)
-		link.Delay(10*time.Second, 0)
-		start := time.Now()
-		send(t, far, "a")
-		synctest.Wait() // read ahead
-		time.Sleep(4 * time.Second)
-		send(t, far, "b")
-		assert.Equal(t, "a", receive(t, near, 1))
-		assert.Equal(t, 10*time.Second, time.Since(start))
-		assert.Equal(t, "b", receive(t, near, 1))
-		assert.Equal(t, 14*time.Second, time.Since(start))
-
-		link.Delay(10*time.Second, 10*time.Second)
-		for range 20 {
-			start = time.Now()
-			send(t, far, "c")
-			receive(t, near, 1)
-			assert.GreaterOrEqual(t, time.Since(start), 10*time.Second)
-			assert.Less(t, time.Since(start), 20*time.Second)
-		}
-
-		link.Delay(time.Hour, 0)
-		send(t, far, "d")
-		synctest.Wait()
-		link.Delay(0, 0)
-		start = time.Now()
-		send(t, far, "e")
-		assert.Equal(t, "de", receive(t, near, 2), "nothing overtakes")
-		assert.Equal(t, time.Hour, time.Since(start))
-		far.Close()
-		link.Delay(time.Minute, 0)
-		require.NoError(t, near.SetReadDeadline(time.Now().Add(time.Second)))
-		_, err := near.Read(make([]byte, 1))
-		assert.Equal(t, io.EOF, err)
-	})
-}
-
-func TestDrip(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var link chaos.Link
-		near, far := connect(t, &link)
-		link.Drip(100)
-		send(t, far, strings.Repeat("x", 1000))
-		start := time.Now()
-		receive(t, near, 1000)
-		assert.InDelta(t, 10, time.Since(start).Seconds(), 0.2)
-		link.Drip(1)
-		send(t, far, "abc")
-		start = time.Now()
-		n, err := near.Read(make([]byte, 100))
-		require.NoError(t, err)
-		assert.Equal(t, 1, n)
-		receive(t, near, 2)
-		assert.InDelta(t, 2, time.Since(start).Seconds(), 0.2)
-		link.Drip(0)
-		send(t, far, "quick")
-		start = time.Now()
-		assert.Equal(t, "quick", receive(t, near, 5))
-		assert.Zero(t, time.Since(start))
-	})
-}
-
-func TestCut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var link chaos.Link
-		near, far := connect(t, &link)
-		waiting := make(chan error)
-		go func() {
-			_, err := near.Read(make([]byte, 1))
-			waiting <- err
-		}()
-		link.Cut()
-		assert.ErrorIs(t, <-waiting, syscall.ECONNRESET)
-		_, err := near.Write([]byte("x"))
-		assert.ErrorIs(t, err, syscall.ECONNRESET)
-		_, err = far.Read(make([]byte, 1))
-		assert.ErrorIs(t, err, syscall.ECONNRESET)
-		require.NoError(t, near.Close())
-		_, err = near.Read(make([]byte, 1))
-		assert.ErrorIs(t, err, net.ErrClosed)
-		link.Cut()
-
-		near, far = connect(t, &link)
-		send(t, far, "new")
-		assert.Equal(t, "new", receive(t, near, 3))
-	})
-}
-
-func TestCutAfter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var link chaos.Link
-		before, itsEnd := connect(t, &link)
-		send(t, itsEnd, "not counted")
-		receive(t, before, 11)
-		link.CutAfter(5)
-		after, other := connect(t, &link)
-		for _, c := range [][2]net.Conn{{before, itsEnd}, {after, other}} {
-			send(t, c[1], "1234567")
-			got, err := io.ReadAll(c[0])
-			assert.Equal(t, "12345", string(got))
-			assert.ErrorIs(t, err, syscall.ECONNRESET)
-		}
-		link.CutAfter(0)
-		near, far := connect(t, &link)
-		send(t, far, "x")
-		n, err := near.Read(make([]byte, 10))
-		assert.Zero(t, n)
-		assert.ErrorIs(t, err, syscall.ECONNRESET)
-		link.CutAfter(-1)
-		near, far = connect(t, &link)
-		send(t, far, "whole again")
-		receive(t, near, 11)
-	})
-}
-
-func TestHalfClose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var link chaos.Link
-		near, far := connect(t, &link)
-		send(t, far, "before")
-		assert.Equal(t, "before", receive(t, near, 6))
-		waiting := make(chan error)
-		go func() {
-			_, err := near.Read(make([]byte, 1))
-			waiting <- err
-		}()
-		link.HalfClose()
-		assert.Equal(t, io.EOF, <-waiting)
-		send(t, near, "still here")
-		assert.Equal(t, "still here", receive(t, far, 10))
-		send(t, far, "in vain")
-		_, err := near.Read(make([]byte, 1))
-		assert.Equal(t, io.EOF, err)
-	})
-}
-
-func TestCorrupt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var link chaos.Link
-		near, far := connect(t, &link)
-		link.Corrupt(10)
-		sent := bytes.Repeat([]byte{0}, 95)
-		for _, part := range [][]byte{sent[:3], sent[3:40], sent[40:]} { // the split makes no difference
-			send(t, far, string(part))
-			got := []byte(receive(t, near, len(part)))
-			copy(part, got)
-		}
-		flipped := 0
-		for i, b := range sent {
-			flipped += bits.OnesCount8(b)
-			assert.Equal(t, (i+1)%10 == 0, b != 0, "byte %d", i)
-		}
-		assert.Equal(t, 9, flipped)
-		link.Heal()
-		send(t, far, "intact")
-		assert.Equal(t, "intact", receive(t, near, 6))
-	})
-}
-
-func TestHealSwitchesEverythingOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var link chaos.Link
-		near, far := connect(t, &link)
-		link.BlackHole(true)
-		link.Stall(true)
-		link.Delay(time.Second, time.Second)
-		link.Drip(5)
-		link.CutAfter(7)
-		link.Corrupt(9)
-		link.Refuse(true)
-		link.Heal()
-		began := time.Now()
-		send(t, near, "there in one piece")
-		assert.Equal(t, "there in one piece", receive(t, far, 18))
-		send(t, far, "back in one piece")
-		assert.Equal(t, "back in one piece", receive(t, near, 17))
-		connect(t, &link)
-		assert.Zero(t, time.Since(began))
-		assert.Equal(t, chaos.Snapshot{Open: 2}, link.Snapshot())
-	})
-}
-
-// All methods concurrently, for the race detector; nothing may be leaked.
-func TestFaultsComeAtAnyTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var link chaos.Link
-		for range 8 {
-			near, far := connect(t, &link)
-			go io.Copy(far, far) // echoes
-			done := make(chan struct{}, 2)
-			go func() {
-				defer func() { done <- struct{}{} }()
-				for range 50 {
-					if _, err := near.Write([]byte("ping")); err != nil {
-						return
-					}
-				}
-			}()
-			go func() {
-				defer func() { done <- struct{}{} }()
-				io.Copy(io.Discard, near)
-			}()
-			for _, fault := range []func(){
-				func() { link.Delay(time.Millisecond, time.Millisecond) }, func() { link.Drip(1 << 20) },
-				func() { link.Stall(true) },
-				func() { link.Corrupt(3) }, func() { link.BlackHole(true, chaos.Sent) }, link.HalfClose, link.Heal,
-				func() { link.CutAfter(100) }, link.Cut, link.Heal,
-			} {
-				fault()
-				link.Snapshot()
+		inner := error(nil)
+		dial := func(ctx context.Context) error {
+			conn, err := link.Dial(func(context.Context, string, string) (net.Conn, error) {
+				near, _ := chaos.Pipe()
+				return near, inner
+			})(ctx, "tcp", "server:443")
+			if err == nil {
+				conn.Close()
 			}
-			<-done
-			<-done
+			return err
 		}
+		link.Refuse(true)
+		err := dial(t.Context())
+		assert.ErrorIs(t, err, syscall.ECONNREFUSED)
+		assert.EqualError(t, err, "dial tcp server:443: connection refused")
+		link.BlackHole(true)
+		took(t, 30*time.Second, func() { assert.ErrorIs(t, dial(t.Context()), syscall.ETIMEDOUT) })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		assert.ErrorIs(t, dial(ctx), context.DeadlineExceeded)
+		time.AfterFunc(10*time.Second, link.Heal)
+		took(t, 10*time.Second, func() { assert.NoError(t, dial(t.Context())) })
+		inner = syscall.EMFILE
+		assert.ErrorIs(t, dial(t.Context()), syscall.EMFILE)
+		assert.Zero(t, link.Snapshot().Open)
 	})
 }

@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing/synctest"
 	"time"
 )
@@ -12,7 +13,7 @@ import (
 func play(p Plan, s sabotage) *Report {
 	w, err := newWorld(p, s)
 	if err != nil {
-		return &Report{Seed: p.Seed, Failure: failureOf("at the start", -1, []string{err.Error()})}
+		return &Report{Seed: p.Seed, Failure: failureOf("at the start", 0, []string{err.Error()})}
 	}
 	report := &Report{Seed: p.Seed}
 	report.Failure = w.run()
@@ -21,13 +22,12 @@ func play(p Plan, s sabotage) *Report {
 	}
 	if report.Failure == nil {
 		synctest.Wait() // until the server notices
-		report.Failure = failureOf("after the end", AfterAll, w.remains())
+		report.Failure = failureOf("after the end", len(p.Storms), w.remains())
 	}
 	w.fill(report)
 	w.stopServer()
-	w.recorder.Stop("the seed has been played")
 	if report.Failure == nil {
-		report.Failure = failureOf("when everything had ended", AfterAll, leftBehind())
+		report.Failure = failureOf("when everything had ended", len(p.Storms), leftBehind())
 	}
 	return report
 }
@@ -37,7 +37,7 @@ func (w *world) run() *Failure {
 	for _, plan := range w.plan.Processes {
 		one, err := newProcess(w, plan)
 		if err != nil {
-			return failureOf("at the start", -1, []string{err.Error()})
+			return failureOf("at the start", 0, []string{err.Error()})
 		}
 		w.processes = append(w.processes, one)
 	}
@@ -50,15 +50,12 @@ func (w *world) run() *Failure {
 	for i, storm := range w.plan.Storms {
 		w.storm(storm)
 		if wrong := w.becomeQuiet(timeout, w.differences); len(wrong) > 0 {
-			return &Failure{When: fmt.Sprintf("at the quiet point after storm %d", i), Storm: i, Differences: wrong}
+			return failureOf(fmt.Sprintf("at the quiet point after storm %d", i), i+1, wrong)
 		}
 	}
 	w.releaseAll()
 	end := func() []string { return append(w.differences(), w.unfinished()...) }
-	if wrong := w.becomeQuiet(finalTimeout, end); len(wrong) > 0 {
-		return &Failure{When: "at the end", Storm: AfterAll, Differences: wrong}
-	}
-	return nil
+	return failureOf("at the end", len(w.plan.Storms), w.becomeQuiet(finalTimeout, end))
 }
 
 // The time to converge after the end of all faults, and the time for all deletions to end after the
@@ -102,7 +99,7 @@ func (w *world) becomeQuiet(timeout time.Duration, wrong func() []string) []stri
 		}
 		differences := wrong()
 		if len(differences) == 0 {
-			return w.contents()
+			return nil
 		}
 		if time.Since(begun) >= timeout {
 			return differences
@@ -120,4 +117,61 @@ func (w *world) stopServer() {
 	if w.sabotage.stopped != nil {
 		w.sabotage.stopped(w)
 	}
+}
+
+// Report is the result of a run, as plain data.
+type Report struct {
+	Seed uint64
+
+	Events    int // received by handlers
+	Passes    int // of the namespace controller
+	Finalized int // namespaces
+
+	// Failure is nil if the run passed.
+	Failure *Failure
+}
+
+// Failure describes the errors of a run.
+type Failure struct {
+	When        string // the point of the run at which it was noticed
+	Storms      int    // how many had been played
+	Differences []string
+}
+
+// failureOf returns nil if there are no differences.
+func failureOf(when string, storms int, differences []string) *Failure {
+	if len(differences) == 0 {
+		return nil
+	}
+	return &Failure{When: when, Storms: storms, Differences: differences}
+}
+
+// fill copies the counts into the report.
+func (w *world) fill(r *Report) {
+	r.Finalized = w.journal.finalized()
+	for _, p := range w.allProcesses() {
+		for _, s := range p.subjects {
+			r.Events += s.events()
+		}
+		if p.passes != nil {
+			r.Passes += p.passes.count()
+		}
+	}
+}
+
+// Explain returns the failure as text: the errors, and the steps of the plan up to the point where
+// they were noticed.
+func (f *Failure) Explain(p Plan) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "wrong %s:\n", f.When)
+	for _, difference := range f.Differences {
+		fmt.Fprintf(&b, "  - %s\n", difference)
+	}
+	for i, storm := range p.Storms[:f.Storms] {
+		fmt.Fprintf(&b, "storm %d, of %s:\n", i, storm.Length)
+		for _, step := range storm.Steps {
+			fmt.Fprintf(&b, "  %s\n", step)
+		}
+	}
+	return b.String()
 }

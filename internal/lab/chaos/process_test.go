@@ -1,21 +1,30 @@
 package chaos
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"orrery/cmd/orrery/controllers"
 	"orrery/controller"
+	"orrery/controller/gears"
+	"orrery/controller/manager"
+	"orrery/examples/secondparty"
+	"orrery/examples/virtualmachine"
 	"orrery/nsctl"
-	"orrery/nsctl/fast"
+	nsctlfast "orrery/nsctl/fast"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
 	clientfast "orrery/restclient/fast"
+	"orrery/wait"
 )
 
 // process is a client with its own link: its informers, and optionally the namespace controller.
@@ -45,7 +54,7 @@ func newProcess(w *world, p ProcessPlan) (*process, error) {
 		MaxRetryAfter:  10 * time.Second, // as in orrery run
 		Timeout:        p.Timeout,
 		UserAgent:      "chaos/" + p.Name,
-		WatchTransport: p.Watch, Trace: w.recorder.Requests(),
+		WatchTransport: p.Watch,
 	}
 	if !p.Textbook {
 		config.Codec = clientfast.Codec{}
@@ -85,16 +94,13 @@ func (p *process) addController(w *world) error {
 	var err error
 	p.control, err = nsctl.NewController(nsctl.Config{
 		Informer: p.subjects[0].(*watched[*api.Namespace]).SharedIndexInformer,
-		Deleter: fast.NewDeleter(nsctl.DeleterConfig{
+		Deleter: nsctlfast.NewDeleter(nsctl.DeleterConfig{
 			Namespaces: namespaces,
 			Content:    content,
 			Discovery:  discovery.NewCached(discovery.NewWithConfig(p.client, discovery.Config{OnlyWhenReady: true})),
 		}),
-		Pool: controller.PoolConfig{
-			Workers:    p.plan.Workers,
-			QueueTrace: queue.JoinTraces(hooks, w.recorder.Queue(w.recordedAs(p.plan.Name))),
-		},
-		Trace: nsctl.JoinTraces(p.passes.trace(), w.recorder.Namespaces()),
+		Pool:  controller.PoolConfig{Workers: p.plan.Workers, QueueTrace: hooks},
+		Trace: p.passes.trace(),
 	})
 	return err
 }
@@ -173,4 +179,186 @@ func (p *passes) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.done
+}
+
+// managed is the controller manager with all controllers, and a supervisor that restarts it if it
+// cannot start.
+type managed struct {
+	world  *world
+	client *restclient.Client
+	plan   ProcessPlan
+	gears  gears.Set
+	chosen []manager.Descriptor
+	alive  context.Context
+	kill   context.CancelFunc // ends it immediately
+
+	mu      sync.Mutex
+	manager *manager.Manager // nil before the first
+}
+
+func newManaged(w *world, client *restclient.Client, p ProcessPlan) (*managed, error) {
+	set, err := gears.Parse(p.Gears)
+	if err != nil {
+		return nil, err
+	}
+	chosen := append(controllers.Descriptors(controllers.Options{}), examples(w.outside)...)
+	m := &managed{world: w, client: client, plan: p, gears: set}
+	m.chosen = slices.DeleteFunc(chosen, func(d manager.Descriptor) bool { return d.Name == w.sabotage.without })
+	m.alive, m.kill = context.WithCancel(context.Background())
+	return m, nil
+}
+
+// examples describes the controllers that have programs of their own.
+func examples(o *outside) []manager.Descriptor {
+	return []manager.Descriptor{{
+		Name: "virtualmachine",
+		New: func(c manager.ControllerContext) (manager.Controller, error) {
+			head := func(vm *virtualmachine.VirtualMachine) *api.ObjectMeta { return &vm.ObjectMeta }
+			return virtualmachine.NewController(virtualmachine.Config{
+				Machines: manager.InformerFor(c, virtualmachine.Resource, head),
+				Client:   restclient.Typed[*virtualmachine.VirtualMachine](c.Client, virtualmachine.Resource, ""),
+				Driver:   &o.machines, Worker: c.WorkerConfig("virtualmachine"),
+			})
+		},
+	}, {
+		Name: "second-party-controller", Needs: []api.GroupVersionResource{api.NamespacesResource},
+		New: func(c manager.ControllerContext) (manager.Controller, error) {
+			storage, err := secondparty.OpenStorage(o.directory)
+			if err != nil {
+				return nil, err
+			}
+			head := func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta }
+			namespaces := restclient.Typed[*api.Namespace](c.Client, api.NamespacesResource, "")
+			newDeleter := gears.Choose(c.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
+			return nsctl.NewController(nsctl.Config{
+				Informer: manager.InformerFor(c, api.NamespacesResource, head),
+				Deleter:  newDeleter(secondparty.DeleterConfig(namespaces, storage)),
+				Pool:     controller.PoolConfig{Name: "second-party", NewQueue: c.Gears.NewQueue},
+			})
+		},
+	}}
+}
+
+// run runs the manager until ctx ends.
+func (m *managed) run(ctx context.Context) {
+	defer m.kill()
+	for ctx.Err() == nil && m.try(ctx) != nil {
+		_ = wait.Sleep(ctx, 5*time.Second) // the loop looks whether ctx has ended
+	}
+}
+
+// try runs the program once, as "orrery run" does.
+func (m *managed) try(ctx context.Context) error {
+	manager := manager.NewManager(manager.Shared{
+		Client: m.client, QPS: m.plan.QPS, Gears: m.gears, Events: true,
+		Lead: func(_ context.Context, work func(alive context.Context)) error {
+			work(m.alive)
+			return nil
+		},
+	}, m.chosen)
+	m.mu.Lock()
+	m.manager = manager
+	m.mu.Unlock()
+	return manager.Run(ctx)
+}
+
+// states returns the state of each controller, as reported by the manager.
+func (m *managed) states() []manager.Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.manager.Snapshot()
+}
+
+// holders checks with a queue's trace that no two workers hold the same key. Hooks of different
+// goroutines may run out of order, so they are collected and then checked in the order of their
+// numbers when the queue is idle.
+type holders struct {
+	mu         sync.Mutex // guards the fields below
+	events     []held
+	processing map[string]uint64 // key -> number of the event with which it was handed out
+	wrong      []string
+	gets       int
+	// counted has the keys whose failures the rate limiter remembers.
+	counted map[string]bool
+}
+
+// held records that a key was handed out or given back.
+type held struct {
+	key      string
+	number   uint64
+	got      bool
+	unknown  bool // given back though no worker held it
+	received time.Time
+}
+
+func newHolders() *holders {
+	return &holders{processing: map[string]uint64{}, counted: map[string]bool{}}
+}
+
+func (h *holders) trace() *queue.Trace[string] {
+	return &queue.Trace[string]{
+		Got: func(e queue.Event[string],
+			_ time.Duration) {
+			h.record(held{key: e.Key, number: e.Seq, got: true})
+		},
+		Done:        func(e queue.Event[string], _ time.Duration) { h.record(held{key: e.Key, number: e.Seq}) },
+		DoneUnknown: func(e queue.Event[string]) { h.record(held{key: e.Key, number: e.Seq, unknown: true}) },
+		Retried:     func(key string, _ int, _ time.Duration) { h.count(key, true) },
+		Forgotten:   func(key string) { h.count(key, false) },
+	}
+}
+
+func (h *holders) record(e held) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e.received = time.Now()
+	h.events = append(h.events, e)
+}
+
+func (h *holders) count(key string, fails bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if fails {
+		h.counted[key] = true
+	} else {
+		delete(h.counted, key)
+	}
+}
+
+// violations checks the collected events. Call it when the queue is idle.
+func (h *holders) violations() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	slices.SortFunc(h.events, func(a, b held) int { return cmp.Compare(a.number, b.number) })
+	for _, e := range h.events {
+		since, holds := h.processing[e.key]
+		switch {
+		case e.unknown:
+			h.wrong = append(h.wrong, fmt.Sprintf("queue: %s was given back (event %d) though no worker held it", e.key,
+				e.number))
+		case e.got && holds:
+			h.wrong = append(h.wrong,
+				fmt.Sprintf("queue: %s was handed out (event %d) though a worker had had it since event %d", e.key,
+					e.number, since))
+		case e.got:
+			h.gets++
+			h.processing[e.key] = e.number
+		default:
+			delete(h.processing, e.key)
+		}
+	}
+	h.events = h.events[:0]
+	return slices.Clone(h.wrong)
+}
+
+// remembered returns the keys whose failures the rate limiter still counts.
+func (h *holders) remembered() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var keys []string
+	for key := range h.counted {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }

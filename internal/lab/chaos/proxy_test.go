@@ -14,48 +14,38 @@ import (
 	"orrery/internal/lab/chaos"
 )
 
-// target is a server that hands out the connections it accepts.
-func target(t *testing.T) (address string, accepted <-chan net.Conn) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	conns := make(chan net.Conn)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conns <- conn
-		}
-	}()
-	t.Cleanup(func() { l.Close(); <-done })
-	return l.Addr().String(), conns
-}
-
+// proxied is a proxy in front of a listener.
 type proxied struct {
-	proxy    *chaos.Proxy
-	link     chaos.Link
-	accepted <-chan net.Conn
+	*chaos.Proxy
+	link   chaos.Link
+	target net.Listener
 }
 
 func newProxied(t *testing.T) *proxied {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
-	address, accepted := target(t)
-	p := &proxied{accepted: accepted}
-	var err error
-	p.proxy, err = chaos.NewProxy("127.0.0.1:0", address, &p.link)
+	target, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	t.Cleanup(func() { p.proxy.Close() })
+	t.Cleanup(func() { target.Close() })
+	p := &proxied{target: target}
+	p.Proxy, err = chaos.NewProxy("127.0.0.1:0", target.Addr().String(), &p.link)
+	require.NoError(t, err)
+	t.Cleanup(func() { p.Close() })
 	return p
 }
 
 func (p *proxied) dial(t *testing.T) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", p.proxy.Addr().String())
+	conn, err := net.Dial("tcp", p.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+func (p *proxied) accept(t *testing.T) net.Conn {
+	t.Helper()
+	conn, err := p.target.Accept()
 	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
 	return conn
@@ -64,10 +54,9 @@ func (p *proxied) dial(t *testing.T) net.Conn {
 func (p *proxied) connect(t *testing.T) (client, server net.Conn) {
 	t.Helper()
 	client = p.dial(t)
-	server = <-p.accepted
-	t.Cleanup(func() { server.Close() })
+	server = p.accept(t)
 	send(t, client, "!") // when this has arrived the proxy has both ends
-	receive(t, server, 1)
+	receives(t, server, "!")
 	return client, server
 }
 
@@ -75,38 +64,28 @@ func TestProxyPassesOn(t *testing.T) {
 	p := newProxied(t)
 	client, server := p.connect(t)
 	send(t, client, "question")
-	assert.Equal(t, "question", receive(t, server, 8))
+	receives(t, server, "question")
 	require.NoError(t, client.(*net.TCPConn).CloseWrite())
-	_, err := server.Read(make([]byte, 1))
-	assert.Equal(t, io.EOF, err, "a half-closed connection is half-closed beyond the proxy")
+	ends(t, server, io.EOF) // a half-closed connection is half-closed beyond the proxy
 	send(t, server, "answer")
 	require.NoError(t, server.Close())
-	got, err := io.ReadAll(client)
-	require.NoError(t, err)
-	assert.Equal(t, "answer", string(got))
+	receives(t, client, "answer")
+	ends(t, client, io.EOF)
 }
 
 func TestACutReachesBothEndsOfAProxy(t *testing.T) {
 	p := newProxied(t)
 	client, server := p.connect(t)
-	send(t, client, "x")
-	receive(t, server, 1)
 	p.link.Cut()
-	_, err := client.Read(make([]byte, 1))
-	assert.ErrorIs(t, err, syscall.ECONNRESET)
-	_, err = server.Read(make([]byte, 1))
-	assert.ErrorIs(t, err, syscall.ECONNRESET)
-
-	client, server = p.connect(t)
-	server.(*net.TCPConn).SetLinger(0)
-	server.Close()
-	_, err = client.Read(make([]byte, 1))
-	assert.ErrorIs(t, err, syscall.ECONNRESET, "a reset by the server")
-	client, server = p.connect(t)
-	client.(*net.TCPConn).SetLinger(0)
-	client.Close()
-	_, err = server.Read(make([]byte, 1))
-	assert.ErrorIs(t, err, syscall.ECONNRESET, "a reset by the client")
+	ends(t, client, syscall.ECONNRESET)
+	ends(t, server, syscall.ECONNRESET)
+	for _, end := range []int{0, 1} { // a reset by one end reaches the other
+		client, server := p.connect(t)
+		both := []net.Conn{client, server}
+		both[end].(*net.TCPConn).SetLinger(0)
+		both[end].Close()
+		ends(t, both[1-end], syscall.ECONNRESET)
+	}
 }
 
 func TestProxyWithFaults(t *testing.T) {
@@ -125,18 +104,12 @@ func TestProxyWithFaults(t *testing.T) {
 	send(t, client, "greeting")
 	silent(t, client)
 	p.link.Heal()
-	server = <-p.accepted
-	defer server.Close()
-	assert.Equal(t, "greeting", receive(t, server, 8))
-
+	server = p.accept(t)
+	receives(t, server, "greeting")
 	p.link.HalfClose()
-	_, err = client.Read(make([]byte, 1))
-	assert.Equal(t, io.EOF, err)
+	ends(t, client, io.EOF)
 	send(t, client, "more")
-	assert.Equal(t, "more", receive(t, server, 4))
-
-	p.link.Refuse(true)
-	requireReset(t, p.proxy.Addr().String())
+	receives(t, server, "more")
 }
 
 func TestProxyCloses(t *testing.T) {
@@ -144,22 +117,32 @@ func TestProxyCloses(t *testing.T) {
 	client, server := p.connect(t)
 	p.link.BlackHole(true)
 	hanging := p.dial(t)
-	require.NoError(t, p.proxy.Close())
-	for name, conn := range map[string]net.Conn{"client": client, "server": server, "hanging": hanging} {
+	require.NoError(t, p.Close())
+	for _, conn := range []net.Conn{client, server, hanging} {
 		conn.SetReadDeadline(time.Now().Add(10 * time.Minute))
-		_, err := conn.Read(make([]byte, 1))
-		assert.ErrorIs(t, err, syscall.ECONNRESET, name)
+		ends(t, conn, syscall.ECONNRESET)
 	}
-	_, err := net.Dial("tcp", p.proxy.Addr().String())
+	_, err := net.Dial("tcp", p.Addr().String())
 	assert.ErrorIs(t, err, syscall.ECONNREFUSED)
 	assert.Zero(t, p.link.Snapshot().Open)
 }
 
-func TestProxyNeedsAnAddress(t *testing.T) {
+// A dial that the link refuses, or that reaches no server, ends in a reset: at once or at the first
+// read, since it may precede the return of Dial.
+func TestProxyResetsWhatItCannotConnect(t *testing.T) {
 	_, err := chaos.NewProxy("nowhere:nothing", "127.0.0.1:1", nil)
 	assert.Error(t, err)
-	p, err := chaos.NewProxy("127.0.0.1:0", "127.0.0.1:1", nil) // no server listens there
+	nobody, err := chaos.NewProxy("127.0.0.1:0", "127.0.0.1:1", nil)
 	require.NoError(t, err)
-	defer p.Close()
-	requireReset(t, p.Addr().String())
+	defer nobody.Close()
+	refused := newProxied(t)
+	refused.link.Refuse(true)
+	for _, proxy := range []*chaos.Proxy{nobody, refused.Proxy} {
+		conn, err := net.Dial("tcp", proxy.Addr().String())
+		if err == nil {
+			_, err = conn.Read(make([]byte, 1))
+			conn.Close()
+		}
+		assert.ErrorIs(t, err, syscall.ECONNRESET)
+	}
 }

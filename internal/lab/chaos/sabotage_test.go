@@ -3,6 +3,8 @@ package chaos
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -13,11 +15,83 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/examples/virtualmachine/driver"
 	"orrery/informer"
 	"orrery/nsctl"
 	"orrery/queue"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
+
+// sabotage breaks a subject of a run on purpose, to show that the checks find it. The zero value
+// breaks nothing.
+type sabotage struct {
+	// stream may drop or change an event before an informer sees it.
+	stream func(kind api.WatchEventType, key string) (pass bool)
+	// handler returns how often a handler gets an event.
+	handler func(kind informer.EventKind, key string) (times int)
+	// content wraps the client of the deleter.
+	content func(nsctl.ContentClient) nsctl.ContentClient
+	// queue wraps the trace that observes the queue.
+	queue func(*queue.Trace[string]) *queue.Trace[string]
+	// without is the name of a controller to leave out.
+	without string
+	// begun is called when everything is running, stopped when everything has stopped.
+	begun, stopped func(*world)
+}
+
+// sabotaged is a lister-watcher that loses events.
+type sabotaged[T object] struct {
+	informer.ListerWatcher[T]
+	pass func(api.WatchEventType, string) bool
+}
+
+func (s sabotaged[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
+	w, err := s.ListerWatcher.Watch(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return lossy[T]{w, s.pass}, nil
+}
+
+type lossy[T object] struct {
+	api.Watcher[T]
+	pass func(api.WatchEventType, string) bool
+}
+
+func (l lossy[T]) Next() (api.WatchEvent[T], error) {
+	for {
+		event, err := l.Watcher.Next()
+		changes := event.Type == api.WatchAdded || event.Type == api.WatchModified || event.Type == api.WatchDeleted
+		if err != nil || !changes || l.pass(event.Type, keyOf(event.Object)) {
+			return event, err
+		}
+	}
+}
+
+// sabotagedHandler drops events for a handler or repeats them.
+type sabotagedHandler[T object] struct {
+	informer.ResourceEventHandler[T]
+	times func(informer.EventKind, string) int
+}
+
+func (s sabotagedHandler[T]) OnAdd(o T, initial bool) {
+	for range s.times(informer.EventAdd, keyOf(o)) {
+		s.ResourceEventHandler.OnAdd(o, initial)
+	}
+}
+
+func (s sabotagedHandler[T]) OnUpdate(was, is T) {
+	for range s.times(informer.EventUpdate, keyOf(is)) {
+		s.ResourceEventHandler.OnUpdate(was, is)
+	}
+}
+
+func (s sabotagedHandler[T]) OnDelete(d informer.DeletedObject[T]) {
+	for range s.times(informer.EventDelete, d.Key) {
+		s.ResourceEventHandler.OnDelete(d)
+	}
+}
 
 // calm is a plan with writers only, so that any failure comes from the sabotage.
 func calm() Plan {
@@ -176,6 +250,44 @@ func (powerless) DeleteCollection(context.Context, api.GroupVersionResource,
 	return nil, false, errors.New("no")
 }
 
+// Each controller is left out once, and leaves something behind once.
+func TestWhatControllersDoWrongIsFound(t *testing.T) {
+	p := calmControllers()
+	require.Nil(t, playInBubble(t, p, sabotage{}).Failure)
+	var second api.Watcher[*api.Namespace]
+	for _, c := range []struct {
+		want string
+		sabotage
+	}{
+		{"deployment ", sabotage{without: "deployment-controller"}},
+		{"has lost its owners", sabotage{without: "garbage-collector-controller"}},
+		{"is still being deleted", sabotage{without: "namespace-controller"}},
+		{"replica set ", sabotage{without: "replicaset-controller"}},
+		{"is still being deleted", sabotage{without: "second-party-controller"}},
+		{"virtual machine ", sabotage{without: "virtualmachine"}},
+		{"machine left-behind has no object", sabotage{begun: func(w *world) {
+			server := driver.CreateRequest{Name: "left-behind"}
+			assert.NoError(t, w.outside.machines.CreateServer(context.Background(), server))
+		}}},
+		{"content of namespace gone was left behind", sabotage{begun: func(w *world) {
+			directory := filepath.Join(w.outside.directory, "gone", builds)
+			assert.NoError(t, os.MkdirAll(directory, 0o755))
+			assert.NoError(t, os.WriteFile(filepath.Join(directory, "b"), nil, 0o644))
+		}}},
+		{"3 watches of /api/v1/namespaces are open", sabotage{
+			begun: func(w *world) {
+				var err error
+				second, err = restclient.Typed[*api.Namespace](w.running()[0].client, api.NamespacesResource, "").
+					Watch(context.Background(), api.ListOptions{})
+				assert.NoError(t, err)
+			},
+			stopped: func(*world) { second.Stop() },
+		}},
+	} {
+		t.Run(c.want, func(t *testing.T) { requireFound(t, playInBubble(t, p, c.sabotage), p, c.want) })
+	}
+}
+
 // Leaks are found too. The test removes them afterwards, because otherwise its bubble could not
 // end.
 func TestLeftoversAreFound(t *testing.T) {
@@ -228,4 +340,33 @@ func TestConcurrentPasses(t *testing.T) {
 	trace.PassStarted("b")
 	assert.Len(t, wrong, 1)
 	assert.Equal(t, 1, p.count())
+}
+
+// A store with the right versions but wrong content is found too.
+func TestFieldsAreCompared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, err := newWorld(calm(), sabotage{})
+		require.NoError(t, err)
+		defer w.stopServer()
+		w.perform(Step{What: Put, On: "configmaps/n0/a", N: 7})
+		server, err := w.registry().Get(w.target("configmaps", "n0", "a"), api.GetOptions{})
+		require.NoError(t, err)
+
+		document := server.Decode()
+		assert.Empty(t, differs(server, document))
+		head := &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Labels: map[string]string{"value": "7"}}}
+		assert.Empty(t, differs(server, head))
+		head.Labels["value"] = "8"
+		assert.Contains(t, differs(server, head), "labels")
+		require.NoError(t, document.SetNested("x", "data", "k"))
+		assert.Contains(t, differs(server, document), "should be")
+
+		space, err := w.registry().Get(w.target("namespaces", "", "n0"), api.GetOptions{})
+		require.NoError(t, err)
+		typed := &api.Namespace{ObjectMeta: api.ObjectMeta{Labels: space.Labels},
+			Status: api.NamespaceStatus{Phase: api.NamespaceActive}}
+		assert.Empty(t, differs(space, typed))
+		typed.Status.Phase = api.NamespaceTerminating
+		assert.Contains(t, differs(space, typed), "phase")
+	})
 }

@@ -3,14 +3,17 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
-	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -25,8 +28,6 @@ type subject interface {
 	// does not match the server yet, or is still in flight.
 	violations() []string
 	differences(server *store.Store, definition *resources.Definition) []string
-	// contents compares every field. Call it when there are no differences in versions.
-	contents(server *store.Store, definition *resources.Definition) []string
 	events() int
 	Snapshot() informer.Snapshot
 }
@@ -71,19 +72,17 @@ func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan)
 	if w.sabotage.stream != nil {
 		source = sabotaged[T]{source, w.sabotage.stream}
 	}
-	s, name := &watched[T]{made: p, world: w}, w.recordedAs(p.Name)
+	s := &watched[T]{made: p, world: w}
 	s.SharedIndexInformer = informer.NewSharedIndexInformer(source, informer.Config[T]{
 		Name: p.Name, ResyncPeriod: p.Resync, Gears: gearsOf[T](p.Gears),
 		TweakListOptions: func(opts *api.ListOptions) { opts.LabelSelector = p.Selector },
 		Reflector: reflector.Config[T]{
 			PageSize: p.PageSize, DisableWatchList: !p.Streaming, MinWatchTimeout: p.MinWatch,
-			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout, Trace: w.recorder.Reflector(name),
+			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout,
 		},
-		Trace: w.recorder.Informer(name), QueueTrace: trace.FIFO[T](w.recorder, name),
-		StoreTrace: w.recorder.Store(name),
 		// Decoders reuse their buffers, so no object may keep a part of one.
 		MutationDetector: informer.MutationDetectorConfig{
-			Enabled: p.Detect, Period: time.Minute,
+			Enabled:    p.Detect,
 			OnMutation: func(err *informer.MutationError) { w.fail("%s: %v", p.Name, err) },
 		},
 	})
@@ -180,15 +179,10 @@ func (s *watched[T]) differences(server *store.Store, definition *resources.Defi
 			wrong = append(wrong, "handler "+h.name+": has not synced")
 		}
 	}
-	return append(wrong, s.underWay()...)
-}
-
-func (s *watched[T]) contents(server *store.Store, definition *resources.Definition) []string {
-	want, err := contentOf(server, definition, s.made.Selector)
-	if err != nil {
-		return []string{err.Error()}
+	if wrong = append(wrong, s.underWay()...); len(wrong) == 0 {
+		return s.fieldsDiffer(want)
 	}
-	return s.fieldsDiffer(want)
+	return wrong
 }
 
 // underWay returns what is still in flight between the server and the handlers.
@@ -220,4 +214,122 @@ func (s *watched[T]) events() int {
 		sum += h.Count()
 	}
 	return sum
+}
+
+// recorder is a handler that records its history and takes as long as planned.
+type recorder[T object] struct {
+	history *History
+	plan    HandlerPlan
+	quiet   *atomic.Bool // at quiet points handlers are not slow: slowness is a fault
+	handled atomic.Int64
+}
+
+// OnAdd records an addition.
+func (r *recorder[T]) OnAdd(o T, initial bool) {
+	r.work()
+	r.history.Added(keyOf(o), StateOf(o), initial)
+}
+
+// OnUpdate records an update or a resync.
+func (r *recorder[T]) OnUpdate(was, is T) {
+	r.work()
+	r.history.Updated(keyOf(is), StateOf(was), StateOf(is))
+}
+
+// OnDelete records a deletion.
+func (r *recorder[T]) OnDelete(d informer.DeletedObject[T]) {
+	r.work()
+	r.history.Deleted(d.Key, StateOf(d.Object), d.FinalStateUnknown)
+}
+
+// work sleeps as long as the plan says.
+func (r *recorder[T]) work() {
+	number := r.handled.Add(1)
+	switch {
+	case r.quiet.Load():
+	case r.plan.StuckEvery > 0 && number%int64(r.plan.StuckEvery) == 0:
+		time.Sleep(r.plan.StuckFor)
+	case r.plan.Work > 0:
+		time.Sleep(r.plan.Work)
+	}
+}
+
+func keyOf(o informer.Object) string {
+	key, _ := informer.MetaNamespaceKeyFunc(o) // every object of a server has a name
+	return key
+}
+
+// contentOf returns the server's objects of a resource, by key.
+func contentOf(server *store.Store, definition *resources.Definition, labels string) (map[string]*store.Object, error) {
+	view, err := server.Collection(definition.Prefix).View(0)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", definition.Plural, err)
+	}
+	label, value, _ := strings.Cut(labels, "=")
+	content := map[string]*store.Object{}
+	view.Ascend("", store.Key{}, func(o *store.Object) bool {
+		if labels == "" || o.Labels[label] == value {
+			content[o.Key.String()] = o
+		}
+		return true
+	})
+	return content, nil
+}
+
+// storeDiffers compares the versions in the informer's store with the server's.
+func (s *watched[T]) storeDiffers(server map[string]State) (wrong []string) {
+	have := map[string]State{}
+	for _, o := range s.GetIndexer().List() {
+		have[keyOf(o)] = StateOf(o)
+	}
+	for _, difference := range Compare(have, server) {
+		wrong = append(wrong, fmt.Sprintf("store of %s: %s", s.made.Name, difference))
+	}
+	return wrong
+}
+
+// fieldsDiffer compares the fields in the informer's store with the server's for objects of the
+// same version, as far as the informer's form has them.
+func (s *watched[T]) fieldsDiffer(server map[string]*store.Object) []string {
+	var wrong []string
+	for key, want := range server {
+		have, found := s.GetIndexer().GetByKey(key)
+		if !found || StateOf(have).Version != want.Version {
+			continue // it has changed since the versions were compared
+		}
+		if difference := differs(want, have); difference != "" {
+			wrong = append(wrong, fmt.Sprintf("store of %s: %s (%s): %s", s.made.Name, key, StateOf(have), difference))
+		}
+	}
+	slices.Sort(wrong)
+	return wrong
+}
+
+// differs compares an object with the server's object of the same version.
+func differs(server *store.Object, have object) string {
+	want := server.Decode()
+	if !reflect.DeepEqual(want.GetLabels(), have.GetLabels()) && len(want.GetLabels())+len(have.GetLabels()) > 0 {
+		return fmt.Sprintf("labels %v should be %v", have.GetLabels(), want.GetLabels())
+	}
+	switch have := have.(type) {
+	case *api.Namespace:
+		if phase := want.NestedString("status", "phase"); string(have.Status.Phase) != phase {
+			return fmt.Sprintf("phase %s should be %s", have.Status.Phase, phase)
+		}
+	case *api.Unstructured:
+		is := have.DeepCopy()
+		delete(is.Object, "kind")
+		delete(is.Object, "apiVersion")
+		if !reflect.DeepEqual(want.Object, is.Object) {
+			return fmt.Sprintf("%v should be %v", is.Object, want.Object)
+		}
+	}
+	return ""
+}
+
+// object is the constraint of the objects in informers. All types of restclient/api satisfy it.
+type object interface {
+	informer.Object
+	GetLabels() map[string]string
+	GetUID() string
 }

@@ -2,17 +2,27 @@ package chaos
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"orrery/examples/apps"
+	"orrery/examples/secondparty"
 	"orrery/examples/virtualmachine"
+	"orrery/informer"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/internal/observe/trace"
 	"orrery/restclient/api"
 )
 
@@ -23,61 +33,34 @@ type world struct {
 	sabotage sabotage
 	journal  *journal
 	network  *network
-	outside  *outside        // nil unless all controllers run
-	recorder *trace.Recorder // nil unless the run is recorded
+	outside  *outside // nil unless all controllers run
 
 	quiet atomic.Bool    // no fault is active
 	under sync.WaitGroup // background work of steps
 
-	mu           sync.Mutex // guards the fields below
-	server       *apiserver.Server
-	listening    *listener // nil while the server is down
-	restarting   bool
-	serving      sync.WaitGroup
-	processes    []*process
-	retired      []*process // processes that were replaced
-	wrong        []string
-	incarnations map[string]int // by name: what was recorded under it
-}
-
-// recordedAs returns the name under which the next informer or queue of this name is recorded: a
-// process that was replaced is another one.
-func (w *world) recordedAs(name string) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.incarnations == nil {
-		w.incarnations = map[string]int{}
-	}
-	w.incarnations[name]++
-	return fmt.Sprintf("%s#%d", name, w.incarnations[name])
+	mu         sync.Mutex // guards the fields below
+	server     *apiserver.Server
+	listening  *listener // nil while the server is down
+	restarting bool
+	serving    sync.WaitGroup
+	processes  []*process
+	retired    []*process // processes that were replaced
+	wrong      []string
 }
 
 // newWorld starts a server with the resources of a run.
 func newWorld(p Plan, s sabotage) (*world, error) {
 	w := &world{plan: p, sabotage: s, journal: newJournal(), network: &network{}}
-	var err error
-	if w.recorder, err = startRecording(p); err != nil {
-		return nil, err
-	}
 	if p.AllControllers {
 		w.outside = newOutside()
 	}
 	if err := w.startServer(nil); err != nil {
 		return nil, err
 	}
-	definition := &api.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"name": "widgets.example.org"},
-		"spec": map[string]any{
-			"group": "example.org", "scope": "Namespaced",
-			"names": map[string]any{"plural": "widgets", "singular": "widget", "kind": "Widget",
-				"listKind": "WidgetList"},
-			"versions": []any{map[string]any{
-				"name": "v1", "served": true, "storage": true,
-				"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object",
-					"x-kubernetes-preserve-unknown-fields": true}},
-			}},
-		},
-	}}
+	definition := &api.Unstructured{}
+	if err := json.Unmarshal([]byte(widgets), &definition.Object); err != nil {
+		return nil, err
+	}
 	if _, err := w.registry().Create(context.Background(), w.target(customResources, "", ""), definition,
 		writer); err != nil {
 		return nil, err
@@ -87,6 +70,12 @@ func newWorld(p Plan, s sabotage) (*world, error) {
 	}
 	return w, nil
 }
+
+// widgets is the definition of a namespaced custom type.
+const widgets = `{"metadata":{"name":"widgets.example.org"},"spec":{"group":"example.org","scope":"Namespaced",
+	"names":{"plural":"widgets","singular":"widget","kind":"Widget","listKind":"WidgetList"},
+	"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":
+		{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
 const customResources = "customresourcedefinitions"
 
@@ -190,4 +179,360 @@ func (w *world) fail(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
+}
+
+// network connects the links with the server: dialing reaches the current listener.
+type network struct {
+	mu       sync.Mutex // guards listener
+	listener *listener  // nil if the server is down
+}
+
+// dial connects to the server and ignores the address.
+func (n *network) dial(ctx context.Context, kind, _ string) (net.Conn, error) {
+	n.mu.Lock()
+	l := n.listener
+	n.mu.Unlock()
+	refused := &net.OpError{Op: "dial", Net: kind, Err: syscall.ECONNREFUSED}
+	if l == nil {
+		return nil, refused
+	}
+	near, far := Pipe()
+	l.mu.Lock()
+	l.open = append(l.open, far)
+	l.mu.Unlock()
+	select {
+	case l.incoming <- far:
+		return near, nil
+	case <-l.closed:
+		return nil, refused
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// listen returns a new listener, to which later calls of dial connect.
+func (n *network) listen() *listener {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.listener = &listener{incoming: make(chan net.Conn), closed: make(chan struct{})}
+	return n.listener
+}
+
+// listener hands the far ends of pipes to a server, and remembers them.
+type listener struct {
+	incoming chan net.Conn
+	closed   chan struct{}
+	once     sync.Once
+
+	mu   sync.Mutex // guards open
+	open []net.Conn
+}
+
+// Accept waits for a connection.
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.incoming:
+		return conn, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close refuses further connections.
+func (l *listener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// Addr returns a placeholder, which is never dialed.
+func (l *listener) Addr() net.Addr { return &net.UnixAddr{Name: "chaos", Net: "pipe"} }
+
+// kill breaks all connections, as a killed process does.
+func (l *listener) kill() {
+	l.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, conn := range l.open {
+		conn.Close()
+	}
+}
+
+// perform carries out a step. Work that takes time continues in the background.
+func (w *world) perform(s Step) {
+	switch s.What {
+	case Put, Delete, Recreate, Release, CreateNamespace, DeleteNamespace:
+		w.write(s)
+	case Fault:
+		if _, err := w.current().Faults().Add(s.Text); err != nil {
+			w.fail("%v", err) // the plan is wrong
+		}
+	case Restart:
+		w.under.Go(func() { w.restart(s) })
+	case Reborn:
+		w.under.Go(func() { w.reborn(s) })
+	case Join, Leave:
+		w.changeHandlers(s)
+	default:
+		for _, p := range w.running() {
+			if p.plan.Name == s.On {
+				w.breakLink(p.link, s)
+			}
+		}
+	}
+}
+
+// running returns the current processes.
+func (w *world) running() []*process {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.processes)
+}
+
+// reborn ends a process and starts one like it.
+func (w *world) reborn(s Step) {
+	for i, p := range w.running() {
+		if p.plan.Name != s.On || !p.begin() {
+			continue
+		}
+		if s.Text == "killed" { // nothing that it sends arrives
+			p.link.Refuse(true)
+			p.link.Cut()
+			if p.managed != nil {
+				p.managed.kill()
+			}
+		}
+		p.stop()
+		time.Sleep(s.For)
+		next, err := newProcess(w, p.plan)
+		if err != nil {
+			w.fail("%s could not be started again: %v", s.On, err)
+			return
+		}
+		next.start()
+		w.mu.Lock()
+		w.processes[i], w.retired = next, append(w.retired, p)
+		w.mu.Unlock()
+	}
+}
+
+// breakLink applies a step to a link.
+func (w *world) breakLink(l *Link, s Step) {
+	switch s.What {
+	case Cut:
+		l.Cut()
+	case HalfClose:
+		l.HalfClose()
+	case LinkHealed:
+		setFault(l, Action(s.Text), false, 0)
+	default:
+		setFault(l, s.What, true, s.N)
+	}
+}
+
+// setFault begins or ends one fault of a link. Other faults that began since then continue. The
+// meaning of n depends on the fault; 0 ends it.
+func setFault(l *Link, what Action, on bool, n int) {
+	switch what {
+	case BlackHole:
+		directions := [][]Direction{nil, {Sent}, {Received}}[n]
+		l.BlackHole(on, directions...)
+	case Stall:
+		l.Stall(on)
+	case Refuse:
+		l.Refuse(on)
+	case Slow:
+		l.Delay(time.Duration(n) * time.Millisecond)
+	case CutAfter:
+		if !on {
+			n = -1
+		}
+		l.CutAfter(int64(n))
+	}
+}
+
+// changeHandlers lets a handler join an informer, or leave it.
+func (w *world) changeHandlers(s Step) {
+	for _, p := range w.running() {
+		one := p.subjectNamed(s.On)
+		if one == nil {
+			continue
+		}
+		var err error
+		if s.What == Join {
+			err = one.join(drawHandler(diceOf(w.plan.Seed, "late handler", s.On, s.At.String())))
+		} else {
+			err = one.leave(s.N)
+		}
+		if err != nil && !errors.Is(err, informer.ErrStopped) {
+			w.fail("%s %s: %v", s.What, s.On, err)
+		}
+	}
+}
+
+// hold is a finalizer that delays the deletion of objects for a while.
+const hold = "chaos.orrery/hold"
+
+// write applies a step to an object. Writes that the server refuses are skipped; the journal has
+// the result.
+func (w *world) write(s Step) {
+	ctx := context.Background()
+	parts := strings.Split(s.On, "/") // resource/namespace/name
+	if parts[0] == builds {
+		w.store(parts[1], parts[2])
+		return
+	}
+	if _, ok := w.current().Catalog().Lookup(w.resource(parts[0])); !ok {
+		return // a custom resource whose type does not exist now
+	}
+	t := w.target(parts[0], parts[1], parts[2])
+	r := w.registry()
+	switch s.What {
+	case Put, CreateNamespace:
+		if _, err := r.Get(t, api.GetOptions{}); err == nil {
+			w.change(t, s)
+			return
+		}
+		_, _ = r.Create(ctx, t, w.newObject(parts, s), writer)
+	case Delete, DeleteNamespace:
+		_, _, _ = r.Delete(ctx, t, api.DeleteOptions{PropagationPolicy: api.DeletePropagation(s.Text)}, writer)
+	case Recreate:
+		now := int64(0)
+		_, _, _ = r.Delete(ctx, t, api.DeleteOptions{GracePeriodSeconds: &now}, writer)
+		_, _ = r.Create(ctx, t, w.newObject(parts, s), writer)
+	case Release:
+		w.release(t)
+	}
+}
+
+// change writes a new state of an existing object.
+func (w *world) change(t registry.Target, s Step) {
+	_, _ = w.registry().Patch(context.Background(), t, func(current *api.Unstructured) (*api.Unstructured, error) {
+		w.shape(current, t.Definition.Plural, s)
+		return current, decorate(current, s)
+	}, writer)
+}
+
+// release removes our finalizer from the object.
+func (w *world) release(t registry.Target) {
+	ctx := context.Background()
+	_, _ = w.registry().Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+		return current, current.SetNested(withoutHold(current.GetFinalizers()), "metadata", "finalizers")
+	}, writer)
+	if t.Definition.Plural != "namespaces" {
+		return
+	}
+	current, err := w.registry().Get(t, api.GetOptions{})
+	if err != nil {
+		return
+	}
+	namespace := current.Decode()
+	finalizers := namespace.NestedStringSlice("spec", "finalizers")
+	if !slices.Contains(finalizers, hold) || namespace.SetNested(withoutHold(finalizers), "spec", "finalizers") != nil {
+		return
+	}
+	t.Subresource = "finalize"
+	_, _ = w.registry().Update(ctx, t, namespace, writer)
+}
+
+func withoutHold(finalizers []string) []any {
+	left := []any{}
+	for _, finalizer := range finalizers {
+		if finalizer != hold {
+			left = append(left, finalizer)
+		}
+	}
+	return left
+}
+
+// newObject makes an object of resource, namespace and name.
+func (w *world) newObject(parts []string, s Step) *api.Unstructured {
+	if parts[0] == customResources {
+		return machineDefinition()
+	}
+	metadata := map[string]any{"name": parts[2]}
+	o := &api.Unstructured{Object: map[string]any{"metadata": metadata}}
+	if parts[1] != "" {
+		metadata["namespace"] = parts[1]
+	}
+	switch s.Text {
+	case "held":
+		metadata["finalizers"] = []any{hold}
+	case "held-in-spec":
+		_ = o.SetNested([]any{hold}, "spec", "finalizers") // there is no spec yet
+	case "second-party":
+		_ = o.SetNested([]any{secondparty.Token}, "spec", "finalizers")
+	}
+	if parts[0] == "pods" {
+		o.Object["spec"] = map[string]any{
+			"terminationGracePeriodSeconds": int64(s.N % 40),
+			"containers":                    []any{map[string]any{"name": "c", "image": "i"}},
+		}
+	}
+	w.shape(o, parts[0], s)
+	_ = decorate(o, s) // the maps are our own
+	return o
+}
+
+// decorate applies a step's fields to an object and adds a unique value.
+func decorate(o *api.Unstructured, s Step) error {
+	labels := map[string]any{}
+	for name, value := range o.GetLabels() {
+		if name != "tier" {
+			labels[name] = value
+		}
+	}
+	labels["value"] = strconv.Itoa(s.N)
+	if tier, found := strings.CutPrefix(s.Text, "tier="); found {
+		labels["tier"] = tier
+	}
+	if s.Text == "large" {
+		if err := o.SetNested(map[string]any{"filling": strings.Repeat("x", 3000)}, "metadata",
+			"annotations"); err != nil {
+			return err
+		}
+	}
+	return o.SetNested(labels, "metadata", "labels")
+}
+
+func machineDefinition() *api.Unstructured {
+	o := &api.Unstructured{}
+	if err := yaml.Unmarshal(virtualmachine.CustomResourceDefinition, &o.Object); err != nil {
+		panic(err)
+	}
+	return o
+}
+
+// shape applies a step's fields other than labels to an object.
+func (w *world) shape(o *api.Unstructured, resource string, s Step) {
+	containers := []any{map[string]any{"name": "c", "image": fmt.Sprint("i", s.N%3)}}
+	pods := map[string]any{"app": resource + "-" + o.GetName()}
+	template := map[string]any{"metadata": map[string]any{"labels": pods},
+		"spec": map[string]any{"containers": containers}}
+	spec := map[string]any{"replicas": int64(s.N % 4), "selector": map[string]any{"matchLabels": pods},
+		"template": template}
+	switch resource {
+	case "deployments":
+		if o.GetName() == "a0" {
+			spec["strategy"] = map[string]any{"type": "Recreate"}
+		}
+		o.Object["spec"] = spec
+	case "replicasets":
+		o.Object["spec"] = spec
+	case "virtualmachines":
+		o.Object["spec"] = map[string]any{"resource": map[string]any{"cpu": int64(1 + s.N%4), "memory": "1G"}}
+	}
+	owner, ok := strings.CutPrefix(s.Text, "owner=")
+	if !ok {
+		return
+	}
+	kind, name, _ := strings.Cut(owner, "/")
+	reference := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": "never-was",
+		"blockOwnerDeletion": s.N%2 == 0}
+	if kind == "widgets" {
+		reference["apiVersion"], reference["kind"] = "example.org/v1", "Widget"
+	}
+	if found, err := w.registry().Get(w.target(kind, o.GetNamespace(), name), api.GetOptions{}); err == nil {
+		reference["uid"] = found.UID
+	}
+	o.Object["metadata"].(map[string]any)["ownerReferences"] = []any{reference}
 }

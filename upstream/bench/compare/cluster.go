@@ -126,7 +126,7 @@ func (r *cluster) prepare(ctx context.Context) error {
 		return err
 	}
 	link := &chaos.Link{}
-	link.Delay(latency, 0)
+	link.Delay(latency)
 	r.proxy, err = chaos.NewProxy("127.0.0.1:0", strings.TrimPrefix(r.cp.Server(), "https://"), link)
 	if err != nil {
 		return err
