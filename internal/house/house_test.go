@@ -4,16 +4,14 @@
 package house_test
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -21,18 +19,38 @@ import (
 
 // goPackage holds the fields of `go list -json` that the tests use.
 type goPackage struct {
-	ImportPath string
-	Dir        string
-	Name       string
-	GoFiles    []string
-	Imports    []string
-	Deps       []string
+	ImportPath, Dir, Name  string
+	GoFiles, Imports, Deps []string
+	ImportMap              map[string]string
+	Module                 *struct{ Main bool }
 }
 
 const (
 	module = "orrery"
 	root   = "../.."
 )
+
+// goList lists packages.
+func goList(arguments ...string) (packages []goPackage, err error) {
+	command := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,Name,GoFiles,Imports,Deps,ImportMap,Module"}, arguments...)...)
+	command.Dir = root
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+	command.Stderr = os.Stderr
+	output, err := command.Output()
+	if err != nil {
+		return nil, err
+	}
+	for decoder := json.NewDecoder(bytes.NewReader(output)); decoder.More(); {
+		var p goPackage
+		if err := decoder.Decode(&p); err != nil {
+			return nil, err
+		}
+		packages = append(packages, p)
+	}
+	return packages, nil
+}
+
+var listOnce = sync.OnceValues(func() ([]goPackage, error) { return goList("./...") })
 
 // listPackages returns the packages of the module, which are listed once.
 func listPackages(t *testing.T) []goPackage {
@@ -43,38 +61,8 @@ func listPackages(t *testing.T) []goPackage {
 	return packages
 }
 
-var listOnce = sync.OnceValues(func() (packages []goPackage, err error) {
-	command := exec.Command("go", "list", "-json=ImportPath,Dir,Name,GoFiles,Imports,Deps", "./...")
-	command.Dir = root
-	command.Stderr = os.Stderr
-	output, err := command.Output()
-	if err != nil {
-		return nil, err
-	}
-	decoder := json.NewDecoder(strings.NewReader(string(output)))
-	for {
-		var p goPackage
-		err := decoder.Decode(&p)
-		if errors.Is(err, io.EOF) {
-			return packages, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		packages = append(packages, p)
-	}
-})
-
-// The point of the project is that every mechanism is built here, where it can be read and
-// changed. An import from the original, however small, would bring its behaviour back.
-func TestNothingIsImportedFromTheOriginal(t *testing.T) {
-	for _, p := range listPackages(t) {
-		for _, dependency := range p.Deps {
-			assert.False(t, strings.HasPrefix(dependency, "k8s.io/") || strings.HasPrefix(dependency, "sigs.k8s.io/"),
-				"%s depends on %s: such imports belong into the module upstream/", p.ImportPath, dependency)
-		}
-	}
-}
+// pathOf returns the path of a package in the repository.
+func pathOf(importPath string) string { return strings.TrimPrefix(importPath, module+"/") }
 
 // floors lists the packages by level, from the bottom. A package may import the levels below it.
 // Test helper packages (…test) may import their own gear. Of internal, a gear imports only the
@@ -117,17 +105,16 @@ func TestImportsPointDownwards(t *testing.T) {
 // isFastForm reports whether a package is another form of a gear than the textbook's.
 func isFastForm(importPath string) bool {
 	return slices.ContainsFunc(textbookPages, func(page textbookPage) bool {
-		return slices.Contains(page.fast, strings.TrimPrefix(importPath, module+"/"))
+		return slices.Contains(page.fast, pathOf(importPath))
 	})
 }
 
 // roomOf returns the entry of the floors table that a package belongs to, the longest match, and
 // its level.
 func roomOf(importPath string) (room string, floor int) {
-	path := strings.TrimPrefix(importPath, module+"/")
 	for level, rooms := range floors {
 		for _, one := range rooms {
-			if (path == one || strings.HasPrefix(path, one+"/")) && len(one) > len(room) {
+			if within(pathOf(importPath), one) && len(one) > len(room) {
 				room, floor = one, level
 			}
 		}
@@ -135,77 +122,49 @@ func roomOf(importPath string) (room string, floor int) {
 	return room, floor
 }
 
-// The gears at the bottom are useful without Kubernetes and write no log. To see them work, use
-// their trace hooks. One package has Prometheus' library for the whole program, and one that of the
-// log, so that its rules on formats, secrets and full disks hold for every line.
-func TestGearsStayPlain(t *testing.T) {
-	const metrics, logs = "internal/observe/metrics", "internal/observe/logs"
-	isPrometheus := func(imported string) bool { return strings.HasPrefix(imported, "github.com/prometheus/") }
-	forbidden := []string{"github.com/rs/zerolog", "github.com/spf13/cobra", "log", "log/slog"}
-	gears := []string{"wait", "queue", "deltafifo", "indexer", "informer", "restclient", "nsctl", "controller",
-		"examples"}
+// The gears are useful without Kubernetes and write no log. To see them work, use their trace hooks.
+var gears = []string{"wait", "queue", "deltafifo", "indexer", "informer", "restclient", "nsctl", "controller",
+	"examples"}
+
+// within reports whether a package is one of the rooms, or below one.
+func within(path string, rooms ...string) bool {
+	holds := func(room string) bool { return path == room || strings.HasPrefix(path, room+"/") }
+	return slices.ContainsFunc(rooms, holds)
+}
+
+// isLaboratory reports whether a package is for demonstrations, measurements and tests. The root
+// package is: it holds the sources of the gears, which the deployed program must not carry.
+func isLaboratory(path string) bool { return path == module || within(path, "internal/lab", "cmd/lab") }
+
+// The point of the project is that every mechanism is built here, where it can be read and changed.
+// An import from the original, however small, would bring its behaviour back.
+//
+// Neither the gears nor the deployed program depends on the laboratory, over any number of imports;
+// tests of any package may. One package has Prometheus' library for the whole program, and one that
+// of the log, so that its rules on formats, secrets and full disks hold for every line.
+func TestWhatPackagesDependOn(t *testing.T) {
+	const prometheus, zerolog = "github.com/prometheus", "github.com/rs/zerolog"
+	var looked []string
 	for _, p := range listPackages(t) {
-		path := strings.TrimPrefix(p.ImportPath, module+"/")
-		assert.Equal(t, path == metrics, slices.ContainsFunc(p.Imports, isPrometheus),
-			"%s: %s alone imports Prometheus' library", path, metrics)
-		assert.Equal(t, path == logs, slices.Contains(p.Imports, "github.com/rs/zerolog"),
-			"%s: %s alone writes to the log", path, logs)
-		assert.NotContains(t, p.Imports, "log/slog", path)
-		isGear := slices.ContainsFunc(gears, func(gear string) bool {
-			return path == gear || strings.HasPrefix(path, gear+"/")
-		})
-		joins := path == "controller/manager" // the gears of a program with its log and its metrics
-		if !isGear || joins || strings.HasSuffix(p.Name, "test") || p.Name == "main" {
-			continue
+		path := pathOf(p.ImportPath)
+		looked = append(looked, path)
+		joins := path == "controller/manager" || p.Name == "main" || strings.HasSuffix(p.Name, "test")
+		isGear := within(path, gears...) && !joins
+		for _, dependency := range p.Deps {
+			assert.False(t, within(dependency, "k8s.io", "sigs.k8s.io"),
+				"%s depends on %s: such imports belong into the module upstream/", path, dependency)
+			assert.False(t, isLaboratory(pathOf(dependency)) && !isLaboratory(path),
+				"%s depends on %s", path, dependency)
+			assert.False(t, isGear && within(dependency, prometheus),
+				"%s depends on %s: metrics are adapters over the trace hooks", path, dependency)
 		}
 		for _, imported := range p.Imports {
-			assert.NotContains(t, forbidden, imported, "%s imports %s: gears tell what happens through trace hooks",
-				path, imported)
-		}
-		assert.False(t, slices.ContainsFunc(p.Deps, isPrometheus),
-			"%s depends on Prometheus' library: metrics are adapters over the trace hooks", path)
-	}
-}
-
-// Code for demonstrations, measurements and tests is in internal/lab and cmd/lab. Neither the gears
-// nor the deployed program depends on it, over any number of imports; tests of any package may.
-func TestTheLaboratoryStandsNextDoor(t *testing.T) {
-	looked := map[string]bool{}
-	for _, p := range listPackages(t) {
-		looked[p.ImportPath] = true
-		if isLaboratory(p.ImportPath) {
-			continue
-		}
-		for _, dependency := range p.Deps {
-			assert.False(t, isLaboratory(dependency), "%s depends on %s", p.ImportPath, dependency)
+			assert.False(t, within(imported, prometheus) && path != "internal/observe/metrics", "%s: metrics", path)
+			assert.False(t, within(imported, zerolog) && path != "internal/observe/logs", "%s: logs", path)
+			assert.NotEqual(t, "log/slog", imported, path)
+			assert.False(t, isGear && (imported == "log" || imported == "github.com/spf13/cobra"),
+				"%s imports %s: gears tell what happens through trace hooks", path, imported)
 		}
 	}
-	assert.True(t, looked[module+"/cmd/orrery"], "the program was looked at")
-}
-
-// isLaboratory reports whether a package is part of the laboratory. The root package is: it holds
-// the sources of the gears, which the deployed program must not carry.
-func isLaboratory(importPath string) bool {
-	under := func(room string) bool { return importPath == room || strings.HasPrefix(importPath, room+"/") }
-	return importPath == module || under(module+"/internal/lab") || under(module+"/cmd/lab")
-}
-
-// longestComment is the width of comments. Preformatted lines and addresses may be longer.
-const longestComment = 100
-
-func TestCommentsAreWrapped(t *testing.T) {
-	for _, file := range filesEndingIn(t, ".go") {
-		if strings.HasPrefix(file, "upstream/") {
-			continue
-		}
-		output := false // of an example: its lines are what the program prints
-		for number, line := range strings.Split(readDocument(t, file), "\n") {
-			comment, isComment := strings.CutPrefix(strings.TrimLeft(line, "\t"), "//")
-			output = isComment && (output || comment == " Output:" || comment == " Unordered output:")
-			if isComment && !output && !strings.HasPrefix(comment, "\t") && !strings.Contains(comment, "://") {
-				columns := utf8.RuneCountInString(line)
-				assert.LessOrEqual(t, columns, longestComment, "%s:%d: a comment", file, number+1)
-			}
-		}
-	}
+	assert.Contains(t, looked, "cmd/orrery", "the program was looked at")
 }

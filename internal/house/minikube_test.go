@@ -136,81 +136,57 @@ func TestMinikubeKeepsTheClusterOnRequest(t *testing.T) {
 
 // On any failure the script reports it, and deletes the profile if it created it.
 func TestMinikubeFailsClearly(t *testing.T) {
-	const (
-		notStarted = "nothing was started"
-		tornDown   = "what was started was deleted"
-	)
-	for name, c := range map[string]struct {
-		change func(minikubeScript)
-		code   int
-		says   string
-		leaves string
+	type change = func(minikubeScript)
+	without := func(file string) change { return func(s minikubeScript) { s.remove(file) } }
+	lists := func(text string, code int) change { return func(s minikubeScript) { s.profiles(text, code) } }
+	fake := func(name, lines string) change { return func(s minikubeScript) { s.program(name, lines) } }
+	minikube := func(does string) change { return func(s minikubeScript) { s.minikube(does) } }
+	orrery := func(does string, code int) change { return func(s minikubeScript) { s.orrery(does, code) } }
+	// The list is longer than a pipe holds: minikube dies if the script stops reading at the name.
+	long := "{\"valid\": [\n{\"Name\": \"orrery\"},\n" + strings.Repeat("{\"Name\": \"another\"},\n", 20_000) + "]}"
+	for _, c := range []struct {
+		name    string
+		change  change
+		code    int
+		says    string
+		started bool
 	}{
-		"no minikube": {func(s minikubeScript) { s.remove("fake/minikube") }, 1, "minikube is not installed",
-			notStarted},
-		"no kubectl": {func(s minikubeScript) { s.remove("fake/kubectl") }, 1, "kubectl is not installed", notStarted},
-		"no orrery": {func(s minikubeScript) { s.remove("bin/orrery") }, 1, "there is no bin/orrery: run make build",
-			notStarted},
-		"the profile exists": {func(s minikubeScript) {
-			s.profiles(`{"invalid":[],"valid":[{"Name":"orrery","Status":"Stopped"}]}`, 0)
-		}, 1, "minikube has a profile orrery already", notStarted},
-		"the profile exists, and its machine is gone": {func(s minikubeScript) {
-			s.profiles(`{"invalid":[{"Name":"orrery"}],"valid":[]}`, 0)
-		}, 1, "minikube has a profile orrery already", notStarted},
-		// The list is longer than a pipe holds: minikube dies if the script stops reading at the name.
-		"the profile exists among many": {func(s minikubeScript) {
-			others := strings.Repeat("{\"Name\": \"another\"},\n", 20_000)
-			s.profiles("{\"valid\": [\n{\"Name\": \"orrery\"},\n"+others+"]}", 0)
-		}, 1, "minikube has a profile orrery already", notStarted},
-		"the profiles cannot be listed": {func(s minikubeScript) {
-			s.profiles(`{"error":{"Op":"open"}}`, 80)
-		}, 1, `it said: {"error":{"Op":"open"}}`, notStarted},
-		"the list of profiles is an error with exit code 0": {func(s minikubeScript) {
-			s.profiles(`{"error":{"Op":"open"}}`, 0)
-		}, 1, "cannot list its profiles", notStarted},
-		"the list of profiles is empty": {func(s minikubeScript) {
-			s.profiles("", 0)
-		}, 1, "cannot list its profiles", notStarted},
-		"Ctrl-C while the profiles are listed": {func(s minikubeScript) {
-			s.program("minikube", `echo "$*" >>calls; kill -INT $PPID`)
-		}, 130, "interrupted", notStarted},
-		"minikube fails": {func(s minikubeScript) {
-			s.minikube(`[ "$1" != start ]`)
-		}, 1, "minikube did not start the cluster", tornDown},
-		"Ctrl-C while minikube starts": {func(s minikubeScript) {
-			s.minikube(`[ "$1" != start ] || kill -INT $PPID`)
-		}, 130, "interrupted", tornDown},
-		"Ctrl-C while orrery runs": {func(s minikubeScript) {
-			s.orrery("kill -INT $PPID", 0)
-		}, 130, "interrupted", tornDown},
-		"the built-in controller is on": {func(s minikubeScript) {
-			s.program("kubectl", "")
-		}, 1, "the built-in controller is at work", tornDown},
-		"the server does not answer": {func(s minikubeScript) {
-			s.program("kubectl", `[ "$1" != get ] || [ "$2" != namespace ]`)
-		}, 1, "kubectl cannot read the namespace", tornDown},
-		"orrery refuses": {func(s minikubeScript) {
-			s.program("../bin/orrery", `echo "another namespace controller works" >&2; exit 1`)
-		}, 1, "orrery has ended by itself", tornDown},
-		"orrery ends with an error": {func(s minikubeScript) {
-			s.orrery("rm namespace", 3)
-		}, 1, "orrery ended with an error", tornDown},
-		"the profile stays": {func(s minikubeScript) {
-			s.minikube(`[ "$1" != delete ]`)
-		}, 1, "the profile could not be deleted", tornDown},
+		{"no minikube", without("fake/minikube"), 1, "minikube is not installed", false},
+		{"no kubectl", without("fake/kubectl"), 1, "kubectl is not installed", false},
+		{"no orrery", without("bin/orrery"), 1, "there is no bin/orrery: run make build", false},
+		{"the profile exists", lists(`{"invalid":[],"valid":[{"Name":"orrery","Status":"Stopped"}]}`, 0), 1,
+			"minikube has a profile orrery already", false},
+		{"its machine is gone", lists(`{"invalid":[{"Name":"orrery"}],"valid":[]}`, 0), 1,
+			"minikube has a profile orrery already", false},
+		{"among many", lists(long, 0), 1, "minikube has a profile orrery already", false},
+		{"no list", lists(`{"error":{"Op":"open"}}`, 80), 1, `it said: {"error":{"Op":"open"}}`, false},
+		{"an error as a list", lists(`{"error":{"Op":"open"}}`, 0), 1, "cannot list its profiles", false},
+		{"an empty list", lists("", 0), 1, "cannot list its profiles", false},
+		{"Ctrl-C while the profiles are listed", fake("minikube", `echo "$*" >>calls; kill -INT $PPID`), 130,
+			"interrupted", false},
+		{"minikube fails", minikube(`[ "$1" != start ]`), 1, "minikube did not start the cluster", true},
+		{"Ctrl-C while minikube starts", minikube(`[ "$1" != start ] || kill -INT $PPID`), 130, "interrupted", true},
+		{"Ctrl-C while orrery runs", orrery("kill -INT $PPID", 0), 130, "interrupted", true},
+		{"the built-in controller is on", fake("kubectl", ""), 1, "the built-in controller is at work", true},
+		{"the server does not answer", fake("kubectl", `[ "$1" != get ] || [ "$2" != namespace ]`), 1,
+			"kubectl cannot read the namespace", true},
+		{"orrery refuses", fake("../bin/orrery", `echo "another namespace controller works" >&2; exit 1`), 1,
+			"orrery has ended by itself", true},
+		{"orrery ends with an error", orrery("rm namespace", 3), 1, "orrery ended with an error", true},
+		{"the profile stays", minikube(`[ "$1" != delete ]`), 1, "the profile could not be deleted", true},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			s := newMinikubeScript(t)
 			c.change(s)
 			said, code, calls := s.run()
 			assert.Equal(t, c.code, code, said)
 			assert.Contains(t, said, c.says)
-			if c.leaves == notStarted {
-				assert.NotContains(t, calls, minikubeStart)
-				assert.NotContains(t, calls, minikubeDelete, "the profile is not ours")
+			if c.started {
+				assert.Equal(t, minikubeDelete, calls[len(calls)-1])
 				return
 			}
-			assert.Equal(t, minikubeDelete, calls[len(calls)-1])
+			assert.NotContains(t, calls, minikubeStart)
+			assert.NotContains(t, calls, minikubeDelete, "the profile is not ours")
 		})
 	}
 }

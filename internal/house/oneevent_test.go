@@ -71,12 +71,12 @@ func printStatements(t *testing.T, directories []string) string {
 		recorder, err := filepath.Abs(filepath.Join(root, directory, "recorder.go"))
 		require.NoError(t, err)
 		replace[recorder] = filepath.Join(dir, strings.ReplaceAll(directory, "/", "_")+"_recorder.go")
-		text := "package " + packageName(t, files[0]) + recorderText
-		require.NoError(t, os.WriteFile(replace[recorder], []byte(text), 0o600))
 		for _, file := range files {
 			name := path.Join(directory, filepath.Base(file))
 			printed := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
-			require.NoError(t, os.WriteFile(printed, withPrints(t, file, name), 0o600))
+			text, packageName := withPrints(t, file, name)
+			require.NoError(t, os.WriteFile(printed, text, 0o600))
+			require.NoError(t, os.WriteFile(replace[recorder], []byte("package "+packageName+recorderText), 0o600))
 			absolute, err := filepath.Abs(file)
 			require.NoError(t, err)
 			replace[absolute] = printed
@@ -111,16 +111,9 @@ func recordRun(what string) {
 }
 `
 
-// packageName returns the name of the package of a file.
-func packageName(t *testing.T, file string) string {
-	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)
-	require.NoError(t, err)
-	return parsed.Name.Name
-}
-
-// withPrints returns the text of a file with a print before every statement of its functions.
-func withPrints(t *testing.T, file, name string) []byte {
+// withPrints returns the text of a file with a print before every statement of its functions, and
+// the name of its package.
+func withPrints(t *testing.T, file, name string) (printing []byte, packageName string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -163,5 +156,5 @@ func withPrints(t *testing.T, file, name string) []byte {
 	for _, at := range insertions {
 		text = slices.Insert(text, at.offset, []byte(at.text)...)
 	}
-	return text
+	return text, parsed.Name.Name
 }

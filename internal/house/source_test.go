@@ -32,38 +32,30 @@ func parseSource(file string) (*source, error) {
 }
 
 func (s *source) declare(declaration ast.Decl) {
-	switch d := declaration.(type) {
-	case *ast.FuncDecl:
-		s.declared[functionName(d)] = true
-	case *ast.GenDecl:
-		for _, spec := range d.Specs {
-			switch spec := spec.(type) {
-			case *ast.ValueSpec:
-				for _, name := range spec.Names {
-					s.declared[name.Name] = true
-				}
-			case *ast.TypeSpec:
-				s.declared[spec.Name.Name] = true
-				s.declareMembers(spec.Name.Name, spec.Type)
-			}
-		}
-	}
-}
-
-// declareMembers declares Type.member for the fields of a struct and the methods of an interface.
-func (s *source) declareMembers(owner string, expression ast.Expr) {
-	var members *ast.FieldList
-	switch t := expression.(type) {
-	case *ast.StructType:
-		members = t.Fields
-	case *ast.InterfaceType:
-		members = t.Methods
-	default:
+	if function, ok := declaration.(*ast.FuncDecl); ok {
+		s.declared[functionName(function)] = true
 		return
 	}
-	for _, member := range members.List {
-		for _, name := range member.Names {
-			s.declared[owner+"."+name.Name] = true
+	for _, spec := range declaration.(*ast.GenDecl).Specs {
+		switch spec := spec.(type) {
+		case *ast.ValueSpec:
+			for _, name := range spec.Names {
+				s.declared[name.Name] = true
+			}
+		case *ast.TypeSpec:
+			s.declared[spec.Name.Name] = true
+			members := &ast.FieldList{}
+			switch t := spec.Type.(type) {
+			case *ast.StructType:
+				members = t.Fields
+			case *ast.InterfaceType:
+				members = t.Methods
+			}
+			for _, member := range members.List {
+				for _, name := range member.Names {
+					s.declared[spec.Name.Name+"."+name.Name] = true
+				}
+			}
 		}
 	}
 }
