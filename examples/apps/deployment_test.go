@@ -317,27 +317,6 @@ func TestASetThatCannotBeCreatedIsReported(t *testing.T) {
 	})
 }
 
-// kubectl delete --cascade=orphan leaves the sets, and a new deployment with the same selector
-// adopts them.
-func TestSetsAreAdopted(t *testing.T) {
-	inBothGears(t, func(w *world) {
-		w.deploy(web(2, "one", ""))
-		w.watched()
-		w.Must("DELETE", webPath, `{"propagationPolicy":"Orphan"}`)
-		w.Within(time.Minute, "the deployment goes",
-			func() bool { return clustertest.Find[apps.Deployment](w.Cluster, webPath) == nil })
-		w.Must("POST", deploymentsPath, web(2, "one", ""))
-		w.rolledOut()
-		most, few := w.watched()
-		assert.Equal(w.t, 0, most, "no pod has changed")
-		assert.Equal(w.t, 1000, few)
-		w.Must("DELETE", webPath, `{"propagationPolicy":"Foreground"}`)
-		w.Within(time.Minute, "everything goes", func() bool {
-			return clustertest.Find[apps.Deployment](w.Cluster, webPath) == nil && len(w.sets()) == 0
-		})
-	})
-}
-
 // Both controllers are killed at the first request, at the second, and so on, before or after the
 // server has served it. New ones, with the other gears, finish the rollout, and the bounds hold
 // at all times.

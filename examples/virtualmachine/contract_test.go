@@ -292,8 +292,9 @@ func machineHoldsObject(w *world) {
 	require.NotNil(w.t, vm, "the object stays as long as its machine cannot be deleted")
 	assert.Equal(w.t, "the server cannot be deleted: the engine is down", vm.Status.Reason, "the status has the reason")
 	assert.Equal(w.t, virtualmachine.VirtualMachineTerminating, vm.Status.Phase, "the phase stays Terminating")
-	assert.NotContains(w.t, strings.Join(told(p, &p.events), "\n"), "ServerDeleted",
-		"no Event says that the server was deleted")
+	events := strings.Join(told(p, &p.events), "\n")
+	assert.NotContains(w.t, events, "ServerDeleted", "no Event says that the server was deleted")
+	assert.Contains(w.t, events, "a Warning FailedDeleteServer: the server cannot be deleted: the engine is down")
 	repaired.Store(true)
 	time.Sleep(2 * time.Minute)
 	assert.Nil(w.t, w.get("a"), "a pass that failed is repeated, and the object goes after its machine")

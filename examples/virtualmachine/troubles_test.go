@@ -45,7 +45,8 @@ func (w *world) resize(name, memory string) {
 // phase is Failed with the reason, and so is an Event. A corrected spec is tried at once.
 func TestASpecThatCanNeverWork(t *testing.T) {
 	for _, c := range []struct{ cpu, memory, why string }{
-		{"2", "4G", "the server cannot be created: 4000000000 bytes of memory were asked for, and there are 1073741824"},
+		{"2", "4G", "the server cannot be created: 4000000000 bytes of memory were asked for, " +
+			"and there are 1073741824"},
 		{"2", "0", `spec.resource.memory cannot be used: "0" is out of range`},
 		{"0", "1Gi", `spec.resource.cpu cannot be used: "0" is out of range`},
 	} {
@@ -143,8 +144,7 @@ func TestADriverThatHangs(t *testing.T) {
 	})
 }
 
-// An engine that does not answer: a running machine stays Active with the reason; a deleted one
-// stays until it can be deleted.
+// An engine that does not answer: a running machine stays Active with the reason.
 func TestAnEngineThatIsDown(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var down atomic.Bool
@@ -154,20 +154,13 @@ func TestAnEngineThatIsDown(t *testing.T) {
 			}
 			return nil
 		}))
-		w.create("a")
-		w.createAndWait("b")
+		w.createAndWait("a")
 		down.Store(true)
-		time.Sleep(period)
-		w.delete("b")
 		time.Sleep(time.Minute)
 		assert.Equal(w.t, "Active", w.phase("a"))
 		assert.Equal(w.t, "the state of the server is not known: cannot connect to the engine",
 			w.get("a").Status.Reason)
-		assert.Equal(w.t, "Terminating", w.phase("b"))
-		assert.Equal(w.t, "the server cannot be deleted: cannot connect to the engine", w.get("b").Status.Reason)
-		assert.Contains(w.t, told(p, &p.events),
-			"b Warning FailedDeleteServer: the server cannot be deleted: cannot connect to the engine")
-		assert.Len(w.t, w.driver.Names(), 2)
+		assert.Contains(w.t, told(p, &p.events), "a Warning FailedGetServerStatus: "+w.get("a").Status.Reason)
 		w.resize("a", "8G")
 		time.Sleep(time.Second)
 		assert.Equal(w.t, "Failed", w.phase("a"), "the machine of the old spec could not be deleted")
@@ -175,7 +168,6 @@ func TestAnEngineThatIsDown(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		assert.Equal(w.t, "Active", w.phase("a"))
 		assert.Empty(w.t, w.get("a").Status.Reason)
-		assert.Nil(w.t, w.get("b"))
 		assert.Len(w.t, w.driver.Names(), 1)
 	})
 }

@@ -242,7 +242,8 @@ func (w *world) create(name string, changes ...func(*machine)) *machine {
 // get returns an object, nil if it is gone.
 func (w *world) get(name string) *machine {
 	w.t.Helper()
-	return clustertest.Find[machine](w.Cluster, "/apis/cloudnative.tw/v1alpha1/namespaces/default/virtualmachines/"+name)
+	const path = "/apis/cloudnative.tw/v1alpha1/namespaces/default/virtualmachines/"
+	return clustertest.Find[machine](w.Cluster, path+name)
 }
 
 func (w *world) delete(name string) {

@@ -32,7 +32,8 @@ const (
 
 // goList lists packages.
 func goList(arguments ...string) (packages []goPackage, err error) {
-	command := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,Name,GoFiles,Imports,Deps,ImportMap,Module"}, arguments...)...)
+	const fields = "-json=ImportPath,Dir,Name,GoFiles,Imports,Deps,ImportMap,Module"
+	command := exec.Command("go", append([]string{"list", fields}, arguments...)...)
 	command.Dir = root
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	command.Stderr = os.Stderr
