@@ -190,14 +190,10 @@ func (j *journal) committed(prefix string, e store.Event) {
 	case e.Type == api.WatchDeleted:
 		one.died = e.Version()
 	}
-	if strings.HasSuffix(prefix, "/namespaces") && e.Previous != nil && holdsToken(e.Previous) &&
-		(e.Type == api.WatchDeleted || !holdsToken(o)) {
+	if strings.HasSuffix(prefix, "/namespaces") && e.Previous != nil && holds(e.Previous, api.FinalizerKubernetes) &&
+		(e.Type == api.WatchDeleted || !holds(o, api.FinalizerKubernetes)) {
 		j.finals = append(j.finals, finalization{o.Key.Name, o.UID, e.Version()})
 	}
-}
-
-func holdsToken(namespace *store.Object) bool {
-	return slices.Contains(namespace.Decode().NestedStringSlice("spec", "finalizers"), api.FinalizerKubernetes)
 }
 
 // wrote reports whether the server ever gave this version to the object with this UID.
@@ -227,13 +223,6 @@ func (j *journal) early() []string {
 	}
 	slices.Sort(wrong)
 	return wrong
-}
-
-// finalized returns the number of finalized namespaces.
-func (j *journal) finalized() int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return len(j.finals)
 }
 
 // outside has the state of controllers outside the cluster, and the number of open watches of each

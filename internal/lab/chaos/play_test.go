@@ -13,9 +13,9 @@ import (
 func play(p Plan, s sabotage) *Report {
 	w, err := newWorld(p, s)
 	if err != nil {
-		return &Report{Seed: p.Seed, Failure: failureOf("at the start", 0, []string{err.Error()})}
+		return &Report{Failure: failureOf("at the start", 0, []string{err.Error()})}
 	}
-	report := &Report{Seed: p.Seed}
+	report := &Report{}
 	report.Failure = w.run()
 	for _, process := range w.running() {
 		process.stop()
@@ -121,11 +121,8 @@ func (w *world) stopServer() {
 
 // Report is the result of a run, as plain data.
 type Report struct {
-	Seed uint64
-
-	Events    int // received by handlers
-	Passes    int // of the namespace controller
-	Finalized int // namespaces
+	Events int // received by handlers
+	Passes int // of the namespace controller
 
 	// Failure is nil if the run passed.
 	Failure *Failure
@@ -148,7 +145,6 @@ func failureOf(when string, storms int, differences []string) *Failure {
 
 // fill copies the counts into the report.
 func (w *world) fill(r *Report) {
-	r.Finalized = w.journal.finalized()
 	for _, p := range w.allProcesses() {
 		for _, s := range p.subjects {
 			r.Events += s.events()

@@ -38,7 +38,7 @@ type process struct {
 	passes   *passes
 	managed  *managed // nil unless all controllers run in it
 
-	ending atomic.Bool // a caller is stopping it
+	ending atomic.Bool // its end has begun
 
 	stopControl, stopInformers context.CancelFunc
 	controlling, informing     sync.WaitGroup
@@ -120,9 +120,6 @@ func (p *process) start() {
 		p.controlling.Go(func() { p.managed.run(controlCtx) })
 	}
 }
-
-// begin reports whether the caller may stop the process, because no other caller is stopping it.
-func (p *process) begin() bool { return !p.ending.Swap(true) }
 
 // stop ends the controller, then the informers, then the connections, as a program does.
 func (p *process) stop() {

@@ -291,7 +291,7 @@ func (w *world) running() []*process {
 // reborn ends a process and starts one like it.
 func (w *world) reborn(s Step) {
 	for i, p := range w.running() {
-		if p.plan.Name != s.On || !p.begin() {
+		if p.plan.Name != s.On || p.ending.Swap(true) {
 			continue
 		}
 		if s.Text == "killed" { // nothing that it sends arrives
