@@ -43,19 +43,12 @@ func main() {
 	client := steps.Connect()
 	defer client.Close()
 	machines := restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "")
+	specChanged := func(old, vm *virtualmachine.VirtualMachine) bool { return old.Generation != vm.Generation }
 	c := &controller{
-		machines: machines,
-		queue:    steps.NewQueue(machines, specChanged),
-		driver:   servers,
-
+		machines: machines, queue: steps.NewQueue(machines, specChanged), driver: servers,
 		finalizerLast: *finalizerLast, die: *die,
 	}
 	c.queue.Run(c.syncHandler)
-}
-
-// specChanged reports whether an update asks for a pass.
-func specChanged(old, vm *virtualmachine.VirtualMachine) bool {
-	return old.Generation != vm.Generation // not only the status, which we write ourselves
 }
 
 func (c *controller) syncHandler(ctx context.Context, key string) error {
