@@ -7,9 +7,6 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
-	"slices"
-
-	"github.com/spf13/cobra"
 
 	"orrery/internal/app/program"
 	"orrery/internal/lab/bench"
@@ -17,24 +14,13 @@ import (
 
 // benchRun runs jobs in turn and shows their results.
 type benchRun struct {
-	ctx            context.Context
 	options        *outputFlags
 	stdout, stderr io.Writer
 	varied         string // the flag of a sweep
-	where          bench.Machine
-}
-
-func newBenchRun(command *cobra.Command, options *outputFlags) *benchRun {
-	return &benchRun{
-		ctx: command.Context(), options: options, stdout: command.OutOrStdout(), stderr: command.ErrOrStderr(),
-		where: bench.ThisMachine(),
-	}
 }
 
 // run runs the jobs.
-func (s *benchRun) run(jobs []job) error {
-	ctx, stop := context.WithCancel(s.ctx)
-	defer stop()
+func (s *benchRun) run(ctx context.Context, jobs []job) error {
 	program.OutlivePipes()
 	ctx, giveBack := program.UntilSignal(ctx, func() {
 		fmt.Fprintln(os.Stderr, "\nlab: stopped at once by a second signal")
@@ -42,19 +28,15 @@ func (s *benchRun) run(jobs []job) error {
 	})
 	defer giveBack()
 
-	total := len(jobs) * s.options.rounds
-	told := total > 1 && !s.options.quiet
-	if told && slices.ContainsFunc(jobs, func(j job) bool { return j.pace != nil }) {
-		fmt.Fprintln(s.stderr, "looking for a rate that every design sustains")
-	}
 	if err := s.pace(ctx, jobs); err != nil {
 		return err
 	}
+	total := len(jobs) * s.options.rounds
 	results := make([]bench.Rounds, len(jobs))
 	for done := range total {
 		// Round by round: a temporary disturbance of the machine affects all jobs alike.
 		i := done % len(jobs)
-		if told {
+		if total > 1 && !s.options.quiet {
 			fmt.Fprintf(s.stderr, "[%d/%d] %s\n", done+1, total, s.name(jobs[i]))
 		}
 		result, err := s.one(ctx, jobs[i])
@@ -119,15 +101,15 @@ func (s *benchRun) name(j job) string {
 
 // show writes the results in the chosen format. A pipe closed by its reader is not an error.
 func (s *benchRun) show(all []bench.Rounds) error {
-	stdout := program.NewLostReader(s.stdout, func() {})
+	stdout, where := program.NewLostReader(s.stdout, func() {}), bench.ThisMachine()
 	var err error
 	switch s.options.output {
 	case outputJSON:
-		err = bench.JSON(stdout, s.where, all)
+		err = bench.JSON(stdout, where, all)
 	case outputBenchfmt:
-		err = bench.Benchfmt(stdout, s.where, all)
+		err = bench.Benchfmt(stdout, where, all)
 	default:
-		err = bench.Table(stdout, s.where, s.varied, all)
+		err = bench.Table(stdout, where, s.varied, all)
 	}
 	if err != nil {
 		return fmt.Errorf("the results cannot be written: %w", err)

@@ -1,21 +1,30 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"orrery/cmd/orrery/controllers"
+	"orrery/controller/manager"
 	"orrery/internal/app/program"
+	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/causes"
+	"orrery/internal/observe/logs"
 	"orrery/internal/why"
 	"orrery/restclient"
+	"orrery/restclient/credentials"
 	"orrery/restclient/kubeconfig"
+	"orrery/wait"
 )
 
 // breakOptions are the flags of "lab break".
@@ -56,12 +65,6 @@ are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
   # in another terminal: was the repair right?
   lab break --check --server /tmp/orrery-1/kubeconfig`,
 		Args: program.AtMostOneArgument,
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return why.IDs(), cobra.ShellCompDirectiveNoFileComp
-		},
 		RunE: func(command *cobra.Command, args []string) error {
 			fixture, err := o.chosen(args)
 			if err != nil {
@@ -83,16 +86,16 @@ are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
 // chosen returns the fixture to set up; nil if the server says which.
 func (o *breakOptions) chosen(args []string) (*causes.Fixture, error) {
 	switch {
-	case o.random && (o.check || len(args) > 0):
-		return nil, errors.New("--random excludes --check and a cause")
+	case o.random && o.check, (o.random || o.check) && len(args) > 0:
+		return nil, errors.New("--random, --check and a cause exclude each other")
 	case o.check != (o.server != ""):
 		return nil, errors.New(`--check needs --server and the kubeconfig of a "lab break"`)
 	case o.seed < 1 || o.seed > causes.Seeds:
 		return nil, fmt.Errorf("--seed must be a number from 1 to %d", causes.Seeds)
 	case o.random:
 		all := causes.Fixtures()
-		return &all[rand.IntN(len(all))], nil
-	case o.check && len(args) == 0:
+		return &all[mathrand.IntN(len(all))], nil
+	case o.check:
 		return nil, nil
 	case len(args) == 0:
 		return nil, errors.New("name a cause, or --random")
@@ -112,36 +115,25 @@ func (o *breakOptions) chosen(args []string) (*causes.Fixture, error) {
 func (o *breakOptions) run(ctx context.Context, fixture *causes.Fixture, out io.Writer) error {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
-	if !o.check {
+	if fixture != nil {
 		return inMemory(ctx, *fixture, out)
 	}
-	w, f, err := o.world(ctx)
-	if err == nil && fixture != nil && fixture.ID != f.ID {
-		err = fmt.Errorf("another cause than %s is set up on this server", fixture.ID)
-	}
-	if err != nil {
-		return program.CodedError{Err: err, Code: exitUsage}
-	}
-	if err := checkRepair(w, f, out); ctx.Err() == nil {
-		return err
-	}
-	return program.Stopped(ctx)
-}
-
-// world returns what runs on the server of --server, and what was set up there. Its client ends
-// with the program.
-func (o *breakOptions) world(ctx context.Context) (w *causes.World, f causes.Fixture, err error) {
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: o.server})
 	if err != nil {
-		return nil, f, err
+		return usage(err)
 	}
 	client, err := restclient.New(config)
 	if err != nil {
-		return nil, f, err
+		return usage(err)
 	}
-	w = causes.NewWorld(ctx, client)
-	f, err = w.Broken()
-	return w, f, err
+	defer client.Close()
+	w := causes.NewWorld(ctx, client)
+	f, err := w.Broken()
+	if err != nil {
+		return usage(err)
+	}
+	err = checkRepair(w, f, out)
+	return cmp.Or(program.Stopped(ctx), err)
 }
 
 // checkRepair checks the repair of a situation.
@@ -156,7 +148,12 @@ func checkRepair(w *causes.World, f causes.Fixture, out io.Writer) error {
 	if len(problems) > 0 {
 		return program.Exit(exitFailed)
 	}
-	fmt.Fprintf(out, "✔ the namespace is gone, and nothing was stranded or damaged: %s\n", titleOf(f))
+	var titles []string
+	for _, id := range f.IDs() {
+		cause, _ := why.Lookup(id)
+		titles = append(titles, cause.ID+", "+cause.Title)
+	}
+	fmt.Fprintf(out, "✔ the namespace is gone, and nothing was stranded or damaged: %s\n", strings.Join(titles, "; "))
 	if w.Excluded() {
 		fmt.Fprintf(out,
 			"· the webhook policy still leaves %s out: remove the exclusion, because a new namespace of that name "+
@@ -165,11 +162,96 @@ func checkRepair(w *causes.World, f causes.Fixture, out io.Writer) error {
 	return w.Err()
 }
 
-func titleOf(f causes.Fixture) string {
-	var titles []string
-	for _, id := range f.IDs() {
-		cause, _ := why.Lookup(id)
-		titles = append(titles, cause.ID+", "+cause.Title)
+// registration is how long the kubelet needs for its node.
+const registration = time.Second
+
+// inMemory sets a fixture up on a new server, and keeps that running until a signal.
+func inMemory(ctx context.Context, f causes.Fixture, out io.Writer) error {
+	token := "controller-" + rand.Text()
+	server, err := apiserver.New(apiserver.Config{
+		Listen: "127.0.0.1:0", TLS: true,
+		Tokens: map[string]apiserver.User{token: {Name: causes.ControllerUser,
+			Groups: []string{apiserver.GroupMasters}}},
+	})
+	if err != nil {
+		return err
 	}
-	return strings.Join(titles, "; ")
+	defer stopServer(server)
+	if err := server.Start(ctx); err != nil {
+		return err
+	}
+	path, remove, err := placeKubeconfig(server, "")
+	if err != nil {
+		return err
+	}
+	defer remove()
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+	if err != nil {
+		return err
+	}
+	admin, err := restclient.New(config)
+	if err != nil {
+		return err
+	}
+	defer admin.Close()
+	if config.Credentials, err = credentials.NewToken(token); err != nil {
+		return err
+	}
+	client, err := restclient.New(config)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+
+	var running wait.Group
+	defer running.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	w := causes.NewWorld(ctx, admin)
+	defer func() {
+		stop()
+		w.Wait()
+	}()
+	w.StartController = func() {
+		running.StartWithContext(ctx,
+			func(ctx context.Context) { runController(ctx, client) })
+	}
+	if !f.NoController {
+		w.StartController()
+	}
+	if err := wait.Sleep(ctx, registration); err != nil {
+		return program.Stopped(ctx)
+	}
+	fmt.Fprintln(out, "Setting up; this may take two minutes.")
+	var symptom []string
+	if err = w.Break(f); err == nil {
+		symptom, err = w.Symptom()
+	}
+	if ctx.Err() != nil {
+		return program.Stopped(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for _, line := range symptom {
+		fmt.Fprintln(out, line)
+	}
+	quoted := shellQuoted(path)
+	fmt.Fprintf(out, "Why does it hang? What lies outside the API is in the namespace %s.\n", causes.MachineRoom)
+	fmt.Fprintf(out, "  export KUBECONFIG=%s\n  lab break --check --server %s\nCtrl-C ends the server.\n",
+		quoted, quoted)
+	<-ctx.Done()
+	return program.Stopped(ctx)
+}
+
+// runController runs the namespace controller until the end of the context.
+func runController(ctx context.Context, client *restclient.Client) {
+	chosen, err := manager.Choose(controllers.Descriptors(controllers.Options{}),
+		[]string{controllers.NamespaceController})
+	if err != nil {
+		panic("lab break: " + err.Error()) // the name is constant
+	}
+	logger := logs.New(logs.Config{Writer: io.Discard})
+	if err := manager.NewManager(manager.Shared{Client: client, Logger: logger}, chosen).Run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "lab break: the namespace controller has ended:", err)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -15,38 +14,31 @@ import (
 
 func newBundleCommand() *cobra.Command {
 	var archives []string
-	var file string
 	command := &cobra.Command{
 		Use:   "bundle",
 		Short: "Make the offline kit for a room without network, for teachers",
-		Long: `Writes one archive with the repository as it is in git's index, the modules it
-needs, and archives of Go given with --go. It works on Linux, macOS and Windows,
-because everything but Go is source code. On a laptop, unpack it and follow
-START.md. It takes a minute.`,
+		Long: `Writes orrery-kit-VERSION.tar.gz here: the repository as it is in git's index,
+the modules it needs, and archives of Go given with --go. It works on Linux,
+macOS and Windows, because everything but Go is source code. On a laptop, unpack
+it and follow START.md. It takes a minute.`,
 		Example: `  # a kit for laptops that have Go
   lab bundle
 
   # a kit with Go for two kinds of laptops
   lab bundle --go go1.26.0.linux-amd64.tar.gz --go go1.26.0.darwin-arm64.pkg`,
 		RunE: opened(func(s *session, _ []string) error {
-			return s.bundle(s.Context(), file, archives)
+			return s.bundle(s.Context(), archives)
 		}),
 	}
 	command.Flags().StringArrayVar(&archives, "go", nil, "an `archive` of Go from https://go.dev/dl; may be repeated")
-	command.Flags().StringVarP(&file, "output", "o", "", "the `file` to write; default: orrery-kit-VERSION.tar.gz here")
-	program.CompleteFiles(command, "go", "output")
+	program.CompleteFiles(command, "go")
 	return command
 }
 
 // bundle writes the kit and says what is in it.
-func (s *session) bundle(ctx context.Context, file string, archives []string) error {
-	if file == "" {
-		file = "orrery-kit-" + program.Version + ".tar.gz"
-	}
-	ctx, release := program.UntilSignal(ctx, func() {
-		os.Remove(course.PartialKit(file))
-		os.Exit(program.ExitInterrupted)
-	})
+func (s *session) bundle(ctx context.Context, archives []string) error {
+	file := "orrery-kit-" + program.Version + ".tar.gz"
+	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
 	err := course.WriteKit(ctx, course.Kit{
 		Repository: s.folder.Repository, Archives: archives, File: file, Version: program.Version,
@@ -67,7 +59,7 @@ func (s *session) bundle(ctx context.Context, file string, archives []string) er
 	if len(archives) == 0 {
 		s.print("bundle-without-go")
 	}
-	s.print("bundle-next", filepath.Base(file))
+	s.print("bundle-next", file)
 	return nil
 }
 
@@ -82,13 +74,9 @@ prints the seconds of each check.`,
 		Example: `  # after a change of lab 08
   lab verify 08`,
 		RunE: opened(func(s *session, args []string) error {
-			labs := s.labs
-			if len(args) > 0 {
-				lab, err := s.lab(args)
-				if err != nil {
-					return err
-				}
-				labs = []*course.Lab{lab}
+			labs, err := s.oneOrAll(args)
+			if err != nil {
+				return err
 			}
 			ok, err := check.Verify(s.Context(), s.folder.Repository, labs, s.OutOrStdout())
 			if err != nil || ok {

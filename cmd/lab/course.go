@@ -37,7 +37,7 @@ func addCourse(root *cobra.Command) {
 	for _, command := range commands {
 		command.GroupID, command.Args = group.ID, program.NoArguments
 		if strings.HasSuffix(command.Use, "[NN]") {
-			command.Args, command.ValidArgsFunction = program.AtMostOneArgument, completeLab
+			command.Args = program.AtMostOneArgument
 		}
 		command.Flags().String("lang", "", "the language of texts: en or zh-CN; default: that of the locale")
 		program.Complete(command, "lang", string(words.English), string(words.Chinese))
@@ -139,11 +139,8 @@ func (s *session) around() *course.Lab {
 	for _, parent := range []string{s.folder.Dir,
 		filepath.Join(s.folder.Repository, filepath.FromSlash(course.LabsFolder))} {
 		relative, err := filepath.Rel(parent, s.here)
-		if err != nil || relative == "." || strings.HasPrefix(relative, "..") {
-			continue
-		}
 		name, _, _ := strings.Cut(filepath.ToSlash(relative), "/")
-		if lab := course.Find(s.labs, name); lab != nil {
+		if lab := course.Find(s.labs, name); err == nil && lab != nil {
 			return lab
 		}
 	}
@@ -220,19 +217,6 @@ func (s *session) readable(err error) error {
 func (s *session) progress(lab *course.Lab) (course.LabProgress, error) {
 	all, err := s.folder.Progress()
 	return all[lab.ID], s.readable(err)
-}
-
-// completeLab completes the id of a lab.
-func completeLab(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	s, err := open(command)
-	if err != nil || len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var ids []string
-	for _, lab := range s.labs {
-		ids = append(ids, lab.ID+"\t"+lab.Title.In(s.lang))
-	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
 // paragraph returns a text that is wrapped.

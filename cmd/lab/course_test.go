@@ -1,27 +1,18 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/program/programtest"
-	"orrery/internal/lab/clustertest"
 	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/labtest"
 )
-
-// lab runs a command in English.
-func lab(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	return programtest.Call(t, newRootCommand(), error.Error, args...)
-}
 
 // repository makes a small repository the current folder. Without a C compiler the go command needs
 // no race detector, and is faster.
@@ -61,6 +52,11 @@ func TestALearnersWay(t *testing.T) {
 	assert.Equal(t,
 		yours+" is yours: 2 functions to write.\nTask: workshop/labs/04-counter/README.md    Then: lab test 04\n",
 		stdout)
+
+	code, _, stderr = lab(t, "start", "04")
+	assert.Equal(t, 2, code, "it is not started again by mistake")
+	assert.Equal(t, "lab: lab 04 is under way, and your page is "+yours+
+		"; go on with \"lab test 04\", or begin again with \"lab reset 04\", which keeps what you wrote\n", stderr)
 
 	code, stdout, _ = lab(t, "test", "04")
 	assert.Equal(t, 1, code)
@@ -132,11 +128,8 @@ func TestAPageThatIsGone(t *testing.T) {
 		assert.Equal(t, 2, code, command)
 		assert.Equal(t, "lab: "+yours+" is gone; \"lab reset 04\" puts the stub back\n", stderr, command)
 	}
-	code, stdout, stderr := lab(t, "reset", "04")
-	assert.Zero(t, code, stderr)
+	_, stdout, _ := lab(t, "reset", "04")
 	assert.Contains(t, stdout, yours+" is yours")
-	code, _, _ = lab(t, "hint", "04")
-	assert.Zero(t, code)
 }
 
 // Package check knows the kinds of failures; here the learner's paths are in each.
@@ -162,26 +155,6 @@ func TestMistakesInAPage(t *testing.T) {
 	}
 }
 
-// The controller of the small repository ends at once.
-func TestRunSaysWhyThereIsNoOutcome(t *testing.T) {
-	begun(t, "")
-	code, stdout, _ := lab(t, "run", "04")
-	assert.Equal(t, 1, code)
-	assert.Equal(t,
-		"  still to write: Counter.Add ("+yours+":12)\n  still to write: Counter.Value ("+yours+":17)\n", stdout)
-
-	labtest.Write(t, yours, adding("c.m += n"))
-	code, stdout, _ = lab(t, "run", "04")
-	assert.Equal(t, 1, code)
-	assert.Contains(t, stdout, "  "+yours+":15: c.m undefined")
-
-	labtest.Write(t, yours, adding(`panic("mine")`))
-	code, stdout, _ = lab(t, "run", "04", "--all")
-	assert.Equal(t, 1, code)
-	assert.Contains(t, stdout, "The program ended by itself:\n    panic: mine\n      "+yours+":15  Counter.Add\n")
-	assert.Contains(t, stdout, "the program's log is in workshop/work/04-counter/run.log")
-}
-
 // A change of the reference, or of a copy that is there to read, is named.
 func TestChangesOutsideOfThePageAreNamed(t *testing.T) {
 	dir := begun(t, labtest.Reference)
@@ -195,45 +168,20 @@ func TestChangesOutsideOfThePageAreNamed(t *testing.T) {
 
 func TestWithoutALabThereIsNothingToTest(t *testing.T) {
 	dir := repository(t)
-	for want, args := range map[string][]string{
-		"lab 04 has not been started; type: lab start 04":   {"test", "04"},
-		"lab 04 has not been started; type: lab start 04 ":  {"run", "4"},
-		"lab 04 has not been started; type: lab start 04  ": {"reset", "4"},
-	} {
+	fails := func(want string, args ...string) {
+		t.Helper()
 		code, stdout, stderr := lab(t, args...)
 		assert.Equal(t, 2, code, args)
 		assert.Empty(t, stdout)
-		assert.Equal(t, "lab: "+strings.TrimSpace(want)+"\n", stderr)
+		assert.Equal(t, "lab: "+want+"\n", stderr)
+	}
+	for _, command := range []string{"test", "run", "reset"} {
+		fails("lab 04 has not been started; type: lab start 04", command, "4")
 	}
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "workshop/labs")))
-	code, _, stderr := lab(t, "list")
-	assert.Equal(t, 2, code)
-	assert.Equal(t, "lab: this repository has no labs in workshop/labs\n", stderr)
+	fails("this repository has no labs in workshop/labs", "list")
 	t.Chdir(t.TempDir())
-	code, _, stderr = lab(t, "list")
-	assert.Equal(t, 2, code)
-	assert.Equal(t, "lab: this folder is not inside the repository of Orrery; go there, then try again\n", stderr)
-}
-
-// A lab that has been started is not started again by mistake.
-func TestALabUnderWayIsKept(t *testing.T) {
-	dir := begun(t, labtest.Reference)
-	code, stdout, _ := lab(t, "test", "04")
-	require.Zero(t, code, stdout)
-	before, err := course.FolderIn(dir).Progress()
-	require.NoError(t, err)
-
-	code, stdout, stderr := lab(t, "start", "04")
-	assert.Equal(t, 2, code)
-	assert.Empty(t, stdout)
-	assert.Equal(t, "lab: lab 04 is under way, and your page is "+yours+
-		"; go on with \"lab test 04\", or begin again with \"lab reset 04\", which keeps what you wrote\n", stderr)
-	text, err := os.ReadFile(yours)
-	require.NoError(t, err)
-	assert.Equal(t, labtest.Reference, string(text))
-	after, err := course.FolderIn(dir).Progress()
-	require.NoError(t, err)
-	assert.Equal(t, before, after)
+	fails("this folder is not inside the repository of Orrery; go there, then try again", "list")
 }
 
 // A failure about which the lab has no hint gets a general one, which says so. The last test of a
@@ -255,18 +203,14 @@ func TestAFailureWithoutAHint(t *testing.T) {
 func TestInsideALabsFolderItsNumberMayBeLeftOut(t *testing.T) {
 	dir := repository(t)
 	t.Chdir(filepath.Join(dir, "workshop/labs/04-counter"))
-	code, stdout, stderr := lab(t, "start")
-	assert.Zero(t, code, stderr)
+	_, stdout, _ := lab(t, "start")
 	assert.Contains(t, stdout, "../../work/04-counter/gear/counter.go is yours")
 	t.Chdir(filepath.Join(dir, "workshop/work/04-counter/gear"))
-	code, stdout, stderr = lab(t, "hint")
-	assert.Zero(t, code, stderr)
+	_, stdout, _ = lab(t, "hint")
 	assert.Contains(t, stdout, "Hint 1 of 3")
-	assert.Equal(t, []string{"04"}, programtest.Complete(t, newRootCommand(), "start", ""))
-	assert.Equal(t, []string{"en", "zh-CN"}, programtest.Complete(t, newRootCommand(), "start", "--lang", ""))
 
 	labtest.Write(t, filepath.Join(course.FolderIn(dir).Dir, "progress.json"), "{")
-	code, _, stderr = lab(t, "list")
+	code, _, stderr := lab(t, "list")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "progress.json cannot be read; remove it, and \"lab test\" fills a new one\n")
 }
@@ -274,21 +218,75 @@ func TestInsideALabsFolderItsNumberMayBeLeftOut(t *testing.T) {
 // A page is tested when it is saved, until a signal.
 func TestWatchTestsAfterEachSave(t *testing.T) {
 	begun(t, adding("c.n = n"))
-	ctx, stop := context.WithCancel(t.Context())
-	var out clustertest.Buffer
-	root := newRootCommand()
-	root.SetArgs([]string{"watch", "04"})
-	root.SetOut(&out)
-	ended := make(chan error, 1)
-	go func() { ended <- root.ExecuteContext(ctx) }()
-	until := func(text string) {
-		for !strings.Contains(out.String(), text) {
-			<-time.After(10 * time.Millisecond)
-		}
-	}
-	until("✘ sum   · twice   0 of 2 steps")
+	watch := start(t, "watch", "04")
+	watch.until(t, "✘ sum   · twice   0 of 2 steps")
 	labtest.Write(t, yours, labtest.Reference)
-	until("All steps passed without the race detector. The whole test: lab test 04\n")
-	stop()
-	assert.NoError(t, <-ended)
+	watch.until(t, "All steps passed without the race detector. The whole test: lab test 04\n")
+	assert.NoError(t, watch.end())
+}
+
+// quiz runs lab with an input.
+func quiz(t *testing.T, input string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	root := newRootCommand()
+	root.SetIn(strings.NewReader(input))
+	return programtest.Call(t, root, error.Error, args...)
+}
+
+func TestQuizSaysWhatIsRightAndWhatWasBelieved(t *testing.T) {
+	dir := repository(t)
+	code, stdout, stderr := quiz(t, "x\nd\nA\nb\n", "quiz", "04")
+	assert.Zero(t, code, stderr)
+	assert.Equal(t, `
+Lab 04, Counter: question 1 of 2
+
+Which key comes out first?
+
+  a  The last.
+  b  The first.
+  c  None.
+
+Your answer, a to c: x
+Type a letter from a to c, or Enter to skip the question.
+Your answer, a to c: d
+Type a letter from a to c, or Enter to skip the question.
+Your answer, a to c: A
+
+✘ No. The answer: The first.
+The belief behind your answer: A queue is a stack.
+The queue is first in first out.
+
+What the reference does:
+    add a b
+    get → a
+
+Lab 04, Counter: question 2 of 2
+
+How many keys wait?
+
+  a  One.
+  b  Two.
+  c  None.
+
+Your answer, a to c: b
+
+✘ No. The answer: One.
+The belief behind your answer: Each Add counts.
+A key waits once.
+
+What the reference does:
+    add a a
+    passes → 1
+
+Right answers: 0 of 2
+`, stdout)
+
+	code, stdout, _ = quiz(t, "\na\n", "quiz", "--lang", "zh-CN")
+	assert.Zero(t, code)
+	assert.Contains(t, stdout, "✔ 对。\n一个键只等一次。\n")
+	assert.True(t, strings.HasSuffix(stdout, "\n答对 1 题，共 1 题。\n"), stdout)
+	progress, err := course.FolderIn(dir).Progress()
+	require.NoError(t, err)
+	assert.Equal(t, course.Progress{"04": {Answers: map[string]string{"order": "b", "again": "1"}}}, progress,
+		"a question that is skipped keeps its answer")
 }

@@ -1,31 +1,33 @@
-// Package demo has the commands "lab demo", a scene with every gear of the controller, live on a
-// terminal or as lines, and "lab replay", which shows a recording of it.
-//
-// The first turns flags and the terminal into a [demo.Config]; package demo does the rest. With
-// --keep the server keeps running for kubectl. The terminal is restored when the command returns.
-package demo
+package main
 
 import (
 	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
-	"orrery/cmd/lab/serve"
+	"orrery"
 	"orrery/controller/gears"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/web"
 	"orrery/internal/words"
 )
 
-// New returns the command demo.
-func New() *cobra.Command {
+// newDemoCommand returns "lab demo": a scene with every gear of the controller, live on a terminal
+// or as lines. It turns flags and the terminal into a [demo.Config]; package demo does the rest.
+// With --keep the server keeps running for kubectl.
+func newDemoCommand() *cobra.Command {
 	options := &demoOptions{}
 	command := &cobra.Command{
 		Use:   "demo",
@@ -86,21 +88,16 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	config := options.config(stdout)
 	ctx, release := program.UntilSignal(ctx, func() {
 		if config.Size != nil {
-			fmt.Fprint(stdout, story.Restore)
+			fmt.Fprint(stdout, demo.Restore)
 		}
 		fmt.Fprintln(os.Stderr, "\nlab: stopped at once by a second signal")
 		os.Exit(program.ExitInterrupted)
 	})
 	defer release()
-	suspendable := func() {}
-	if config.Size != nil {
-		suspendable = unsuspendable()
-	}
-	defer suspendable()
 	out := program.NewOutput(program.NewLostReader(stdout, stop), stop)
 	config.Out = out
 	if options.keep {
-		defer keep(&config, suspendable)()
+		defer keep(&config)()
 	}
 	recorded, err := options.startRecording(ctx, out)
 	if err != nil {
@@ -109,32 +106,28 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	defer recorded.close()
 	config.Recorder, config.Gates = recorded.recorder, recorded.gates
 	err = demo.Run(recorded.running, config)
-	if failed := recorded.stop(); failed != nil {
-		return fmt.Errorf("the recording is incomplete: %w", failed)
+	if recorded.recorder != nil && recorded.recorder.Err() != nil {
+		return fmt.Errorf("the recording is incomplete: %w", recorded.recorder.Err())
 	}
 	if err == nil {
 		recorded.linger(ctx, out)
 	}
-	if failed := out.Err(); failed != nil {
-		return fmt.Errorf("cannot show the scene: %w", failed)
-	}
 	return cmp.Or(err, program.Stopped(ctx))
 }
 
-// keep lets kubectl use the server of a scene, during the scene and after its end, when the picture
-// stands and suspendable is called. forget removes the kubeconfig.
-func keep(config *demo.Config, suspendable func()) (forget func()) {
+// keep lets kubectl use the server of a scene, during the scene and after its end. forget removes
+// the kubeconfig.
+func keep(config *demo.Config) (forget func()) {
 	kubeconfig, remove := "", func() {}
 	config.Started = func(server *apiserver.Server) (string, error) {
-		path, removePath, err := serve.PlaceKubeconfig(server, "", false)
+		path, removePath, err := placeKubeconfig(server, "")
 		if err != nil {
 			return "", err
 		}
-		kubeconfig, remove = serve.ShellQuoted(path), removePath
+		kubeconfig, remove = shellQuoted(path), removePath
 		return "export KUBECONFIG=" + kubeconfig + " in another terminal lets kubectl take part", nil
 	}
 	config.Keep = func(ctx context.Context, server *apiserver.Server) error {
-		suspendable()
 		fmt.Fprintf(config.Out, keptText, server.URL(), kubeconfig)
 		<-ctx.Done()
 		fmt.Fprintln(config.Out, "\nServer and controller have stopped; their data is gone.")
@@ -155,3 +148,131 @@ In another terminal:
 
 Ctrl-C ends both.
 `
+
+// demoOptions are the flags of "lab demo".
+type demoOptions struct {
+	scene  string
+	lang   string
+	keep   bool
+	plain  bool
+	gears  gears.Set
+	record trace.Options
+	view   bool
+	page   web.Flags
+	pages  map[string]string // "lab run --scene": the learner's files, by the page that each stands for
+}
+
+func (o *demoOptions) addTo(flags *pflag.FlagSet) {
+	flags.StringVar(&o.scene, "scene", demo.Default, "the `scene` to show: "+strings.Join(demo.Names(), ", "))
+	flags.StringVar(&o.lang, "lang", "", "the language of what is told: en or zh-CN; default: that of the locale")
+	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook; "+
+		"default: fast, with --view textbook in a scene that asks")
+	flags.BoolVar(&o.view, "view", false, "show the scene in the browser, live, until Ctrl-C")
+	o.page.AddTo(flags)
+	flags.StringToStringVar(&o.pages, "yours", nil, "the learner's `files` with which lab run has built this program")
+	_ = flags.MarkHidden("yours") // it exists
+	o.record.AddTo(flags)
+	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
+	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal, as with --view")
+}
+
+// check reports the first invalid value.
+func (o *demoOptions) check() error {
+	scene, err := demo.Named(o.scene)
+	if err != nil {
+		return fmt.Errorf("--scene: %w", err)
+	}
+	_, noLang := words.ParseLang(o.lang)
+	if err := cmp.Or(noLang, o.record.Check(), o.page.Check(o.view)); err != nil {
+		return err
+	}
+	if scene.Options.Alone && (o.view || o.record.Wanted()) {
+		return fmt.Errorf("the scene %s has no gear that the view or a recording could show", o.scene)
+	}
+	if o.keep && scene.Options.Bare {
+		return fmt.Errorf("the scene %s has no controller that --keep could keep", o.scene)
+	}
+	return nil
+}
+
+// config returns the configuration from the flags and the terminal.
+func (o *demoOptions) config(stdout io.Writer) demo.Config {
+	lang, _ := words.ParseLang(o.lang) // it was checked
+	config := demo.Config{
+		Scene: o.scene, Lang: lang, Color: program.WantsColor(stdout), Gears: o.gears,
+	}
+	file, ok := program.Underlying(stdout).(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return config
+	}
+	size := func() demo.Size {
+		width, height, err := term.GetSize(int(file.Fd()))
+		if err != nil || width <= 0 || height <= 0 {
+			return demo.Size{Width: 80, Height: 24}
+		}
+		return demo.Size{Width: width, Height: height}
+	}
+	if o.plain || o.view || os.Getenv("TERM") == "dumb" {
+		config.Width = size().Width
+	} else {
+		config.Size = size
+	}
+	return config
+}
+
+// recorded is the recording of a scene, for the page and for files.
+type recorded struct {
+	running  context.Context // of the run, see demo.Recorded
+	release  func()
+	recorder *trace.Recorder // nil: nothing is recorded
+	server   *web.View       // nil: there is no page
+	gates    *demo.Gates     // nil: there is no page
+}
+
+// startRecording starts what the flags demand. The caller must call close.
+func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (r recorded, err error) {
+	r.running, r.release = ctx, func() {}
+	if !o.view && !o.record.Wanted() {
+		return r, nil
+	}
+	scene, _ := demo.Named(o.scene) // it was checked
+	r.recorder, err = trace.Start(o.record.Config(trace.Header{
+		Run: "lab demo", Mode: "lab", Scene: o.scene, Gears: o.gears.String(), Build: program.Version,
+		Workers: scene.Workers(), Yours: slices.Sorted(maps.Keys(o.pages)),
+	}))
+	if err != nil {
+		return r, fmt.Errorf("cannot record: %w", err)
+	}
+	r.recorder.Scene(o.scene, "")
+	r.running, r.release = demo.Recorded(ctx, r.recorder, "the scene was stopped")
+	if !o.view {
+		return r, nil
+	}
+	r.gates = demo.NewGates(r.running, r.recorder)
+	r.gates.Guide(scene.Question())
+	code := web.Code{Files: orrery.Source, Yours: map[string]web.YourPage{}}
+	for path, file := range o.pages {
+		code.Yours[path] = web.YourPage{File: file}
+	}
+	if r.server, err = o.page.Start(web.ViewConfig{Source: r.recorder, Control: r.gates, Code: code}, out); err != nil {
+		r.close()
+	}
+	return r, err
+}
+
+// linger keeps the page, if there is one, until ctx ends: the reader wants to look at the end, too.
+func (r recorded) linger(ctx context.Context, out io.Writer) {
+	if r.server != nil && ctx.Err() == nil {
+		fmt.Fprintf(out, "\nThe scene is over. The view stays until Ctrl-C: %s\n", r.server.URL())
+		<-ctx.Done()
+	}
+}
+
+// close ends the page.
+func (r recorded) close() {
+	r.release()
+	r.recorder.Stop("the scene has ended")
+	if r.server != nil {
+		r.server.Stop()
+	}
+}

@@ -1,81 +1,33 @@
-package demo
+package main
 
 import (
 	"bytes"
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/app/program/programtest"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/trace/tracetest"
+	"orrery/queue"
 	"orrery/restclient/kubeconfig"
 )
 
-func TestDemoMistakes(t *testing.T) {
-	for want, args := range map[string][]string{
-		`--scene: there is no scene "delite"; the scenes are delete, finalizer, `: {"--scene", "delite"},
-		"the scene store-decides has no controller that --keep could keep": {"--scene", "store-decides",
-			"--keep"},
-		"the scene stall has no controller that --keep could keep": {"--scene", "stall", "--keep"},
-		"--view-port and --no-open need --view":                    {"--no-open"},
-		`there is no language "de"; use en or zh-CN`:               {"--lang", "de"},
-		"view-port and --no-open need --view":                      {"--view-port", "7000"},
-		"the scene index has no gear that the view": {"--scene", "index", "--view",
-			"--no-open"},
-		"no gear that the view or a recording could show": {"--scene", "index", "--record",
-			filepath.Join(t.TempDir(), "x.jsonl")},
-		`unexpected argument "delete"`: {"delete"},
-	} {
-		code, stdout, stderr := call(t, "demo", args...)
-		assert.Equal(t, 1, code)
-		assert.Empty(t, stdout)
-		assert.Contains(t, stderr, want)
-		assert.Equal(t, 1, strings.Count(stderr, "\n"), "one sentence: %s", stderr)
-	}
-}
-
-// call runs one of the commands.
-func call(t *testing.T, command string, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	root := &cobra.Command{Use: "lab"}
-	root.AddCommand(New(), NewReplay())
-	return programtest.Call(t, root, error.Error, append([]string{command}, args...)...)
-}
-
-// A scene without a working output stops early.
-func TestDemoEndsWhenItCannotBeShown(t *testing.T) {
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	require.NoError(t, err)
-	defer full.Close()
-	err = runDemo(t.Context(), &demoOptions{scene: demo.Default}, full)
-	assert.EqualError(t, err, "cannot show the scene: write /dev/full: no space left on device")
-}
-
 // The recording of a scene that is stopped ends with the scene, not with gears that shut down.
 func TestDemoRecordsUntilItIsStopped(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	file := filepath.Join(t.TempDir(), "run.jsonl")
-	options := &demoOptions{
-		scene:  demo.Default,
-		record: trace.Options{File: file, Limit: 1},
-	}
-	require.NoError(t, runDemo(ctx, options, writerFunc(func(p []byte) (int, error) {
-		if bytes.Contains(p, []byte("kubectl create namespace shop")) {
-			cancel()
-		}
-		return len(p), nil
-	})))
+	scene := start(t, "demo", "--record", file)
+	scene.until(t, "kubectl create namespace shop")
+	require.NoError(t, scene.end())
 	recording, err := os.Open(file)
 	require.NoError(t, err)
 	defer recording.Close()
@@ -89,7 +41,7 @@ func TestDemoRecordsUntilItIsStopped(t *testing.T) {
 }
 
 func TestDemoHelpListsTheScenes(t *testing.T) {
-	code, stdout, _ := call(t, "demo", "--help")
+	code, stdout, _ := lab(t, "demo", "--help")
 	assert.Zero(t, code)
 	for _, scene := range demo.All() {
 		summary := scene.Words().Summary.English
@@ -118,37 +70,111 @@ func TestDemoKeepsTheServer(t *testing.T) {
 	defer server.Stop(context.Background())
 	require.NoError(t, server.Start(t.Context()))
 	var out bytes.Buffer
-	ctx, cancel := context.WithCancel(t.Context())
-	path := ""
-	announced := writerFunc(func(p []byte) (int, error) {
-		if found := regexp.MustCompile(`export KUBECONFIG=(\S+)`).FindSubmatch(p); found != nil {
-			path = string(found[1])
-			config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
-			assert.NoError(t, err)
-			assert.Equal(t, server.URL(), config.Host)
-			cancel()
-		}
-		return out.Write(p)
-	})
-	config := demo.Config{Out: announced}
-	suspendable := false
-	forget := keep(&config, func() { suspendable = true })
+	config := demo.Config{Out: &out}
+	forget := keep(&config)
 	words, err := config.Started(server)
 	require.NoError(t, err)
-	assert.False(t, suspendable, "the picture is drawn on the terminal")
-	require.NoError(t, config.Keep(ctx, server))
-	assert.True(t, suspendable, "Ctrl-Z works while the server is kept")
-	require.NotEmpty(t, path)
-	assert.Contains(t, words, path)
-	assert.FileExists(t, path)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	require.NoError(t, config.Keep(ended, server))
+	path := regexp.MustCompile(`export KUBECONFIG=(\S+)`).FindStringSubmatch(out.String())
+	require.NotNil(t, path)
+	assert.Contains(t, words, path[1])
+	loaded, _, err := kubeconfig.Load(kubeconfig.Options{Path: path[1]})
+	require.NoError(t, err)
+	assert.Equal(t, server.URL(), loaded.Host)
 	forget()
-	assert.NoFileExists(t, path)
+	assert.NoFileExists(t, path[1])
 	assert.Contains(t, out.String(), "Ctrl-C ends both.")
 	for line := range strings.Lines(out.String()) {
 		assert.LessOrEqual(t, len(line), 80)
 	}
 }
 
-type writerFunc func(p []byte) (int, error)
+const (
+	header = `{"h":1,"schema":"orrery.trace/2","start":"2026-05-04T10:02:11Z","clock":"real","gears":"fast"}` + "\n" +
+		`{"s":0,"t":0,"state":{}}` + "\n"
 
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+	event = `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}` + "\n"
+)
+
+// What is no recording is refused in one sentence, whatever is to be done with it.
+func TestReplayRefuses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "run.jsonl")
+	refuses := func(want, content string, args ...string) {
+		t.Helper()
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+		code, stdout, stderr := lab(t, append([]string{"replay"}, args...)...)
+		assert.Equal(t, 1, code, "%q %q", want, args)
+		assert.Empty(t, stdout, "%q %q", want, args)
+		assert.Contains(t, stderr, want, "%q", args)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), "one sentence: %s", stderr)
+	}
+	for want, content := range map[string]string{
+		`not a recording: line 1 is "hello"`:                           "hello\n",
+		"not a recording: it is empty":                                 "",
+		"not a recording: line 1 is \"{}\"":                            "{}\n",
+		"use version v9.9 or a later one":                              `{"h":2,"schema":"orrery.trace/3","build":"v9.9"}`,
+		"this program reads only orrery.trace/2: record the run again": strings.Replace(header, "/2", "/1", 1),
+		"not a recording: its gzip header is damaged":                  "\x1f\x8bhello",
+	} {
+		refuses(want, content, file, "--no-open")
+		refuses(want, content, file, "--html", filepath.Join(t.TempDir(), "out.html"))
+	}
+	refuses("no such file", "", filepath.Join(t.TempDir(), "missing.jsonl"))
+	refuses("is a directory", "", t.TempDir())
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	port := strconv.Itoa(taken.Addr().(*net.TCPAddr).Port)
+	refuses("port "+port+" is in use by another program; choose another one with --view-port", header+event,
+		file, "--no-open", "--view-port", port)
+}
+
+// The page is served until the command is told to end.
+func TestReplayServesThePage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "run.jsonl")
+	require.NoError(t, os.WriteFile(file, []byte(header+event), 0o600))
+	replay := start(t, "replay", file, "--no-open")
+	assert.Contains(t, replay.until(t, "Ctrl-C ends it."), "The view: http://127.0.0.1:")
+	require.NoError(t, replay.end())
+}
+
+// What a recorder has written is sound, compressed too, and becomes one page, but not in its own
+// place.
+func TestReplayWritesOnePage(t *testing.T) {
+	for _, name := range []string{"run.jsonl", "run.jsonl.gz"} {
+		file := filepath.Join(t.TempDir(), name)
+		recorder, err := trace.Start(trace.Config{File: file})
+		require.NoError(t, err)
+		recorder.Queue("work").Added(queue.Event[string]{Key: "a", Seq: 1})
+		recorder.Stop("done")
+		require.NoError(t, recorder.Err())
+		page := filepath.Join(t.TempDir(), "page.html")
+		require.NoError(t, os.WriteFile(page, nil, 0o644))
+		require.NoError(t, os.Chmod(page, 0o644))
+		code, stdout, _ := lab(t, "replay", file, "--html", page)
+		assert.Zero(t, code)
+		assert.Contains(t, stdout, "open it in a browser")
+		info, err := os.Stat(page)
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), info.Mode(),
+			"only the owner can read the names of objects, whatever was there before")
+		html, err := os.ReadFile(page)
+		require.NoError(t, err)
+		assert.True(t, bytes.HasPrefix(html, []byte("<!")), "%.40s", html)
+
+		before, err := os.ReadFile(file)
+		require.NoError(t, err)
+		other := filepath.Join(t.TempDir(), "other.html")
+		require.NoError(t, os.Link(file, other))
+		for _, itself := range []string{file, other} {
+			code, _, stderr := lab(t, "replay", file, "--html", itself)
+			assert.Equal(t, 1, code)
+			assert.Contains(t, stderr, "--html "+itself+" is the recording itself")
+			after, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.True(t, bytes.Equal(before, after), "the recording is as it was")
+		}
+	}
+}

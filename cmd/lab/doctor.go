@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"runtime"
@@ -18,13 +19,13 @@ import (
 )
 
 func newDoctorCommand() *cobra.Command {
-	warm, room := true, false
+	room := false
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that this machine is ready for the workshop",
-		Long: `Checks Go, the module cache, the C compiler and the work folder, and names a
-remedy for each problem. At the end it builds what the labs need, so that the
-first "lab test" is fast.`,
+		Long: `Checks Go, the module cache, the C compiler, kubectl and the work folder, and
+names a remedy for each problem. At the end it builds what the labs need, so
+that the first "lab test" is fast.`,
 		Example: `  # is this machine ready?
   lab doctor
 
@@ -35,8 +36,8 @@ first "lab test" is fast.`,
 			if room {
 				s.SetOut(io.Discard)
 			}
-			c := &checkup{session: s}
-			c.examine(s.Context(), warm)
+			c := &checkup{session: s, passed: map[string]bool{}}
+			c.examine(s.Context())
 			if room {
 				fmt.Fprintln(out, c.line())
 			}
@@ -46,7 +47,6 @@ first "lab test" is fast.`,
 			return nil
 		}),
 	}
-	command.Flags().BoolVar(&warm, "warm", true, "build what the labs need")
 	command.Flags().BoolVar(&room, "room", false, "print one line for the teacher")
 	return command
 }
@@ -59,20 +59,22 @@ type checkup struct {
 	serious []string        // the checks that failed and that the workshop cannot do without
 }
 
-// add prints the result of a check: what was found, and what to do about it.
-func (c *checkup) add(check string, ok, optional bool, text string) {
+// add prints the result of a check: what was found, or what to do about the problem.
+func (c *checkup) add(check string, problem error, found string) {
 	mark := "✔"
 	switch {
-	case ok:
+	case problem == nil:
 		c.passed[check] = true
-	case optional:
-		mark = "·"
+	case check == raceCheck || check == kubectlCheck: // some labs, or none, can do without
+		mark, found = "·", problem.Error()
 	default:
-		mark = "✘"
+		mark, found = "✘", problem.Error()
 		c.serious = append(c.serious, check)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "  %s %-14s %s\n", mark, check, text)
+	fmt.Fprintf(c.OutOrStdout(), "  %s %-14s %s\n", mark, check, found)
 }
+
+const raceCheck, kubectlCheck, buildCheck = "race detector", "kubectl", "build"
 
 // line returns what a teacher wants to know of a machine in the room.
 func (c *checkup) line() string {
@@ -91,56 +93,46 @@ func (c *checkup) line() string {
 		name = current.Username + "@" + name
 	}
 	system := runtime.GOOS + "/" + runtime.GOARCH
-	return c.say("room", name, system, c.version, word("race detector"), word("build"), state)
+	return c.say("room", name, system, c.version, word(raceCheck), word(buildCheck), state)
 }
 
 // examine makes all checks.
-func (c *checkup) examine(ctx context.Context, warm bool) {
-	c.passed = map[string]bool{}
+func (c *checkup) examine(ctx context.Context) {
 	toolchain, err := course.LookUpToolchain(ctx, c.folder.Repository)
-	if err != nil {
-		c.version = c.say("no-go", err)
-		c.add("go", false, false, c.version)
+	if c.version = toolchain.Version; err != nil {
+		err = c.refuse("no-go", err)
+		c.version = err.Error()
+		c.add("go", err, "")
 		return
 	}
-	c.version = toolchain.Version
-	c.add("go", true, false, c.version)
-	modules := c.modules(ctx)
-	if toolchain.Race {
-		c.add("race detector", true, true, c.say("doctor-race", toolchain.CC))
-	} else {
-		c.add("race detector", false, true, c.say("no-race-detector"))
+	c.add("go", nil, c.version)
+	output, ok, err := course.Go(ctx, c.folder.Repository, "list", "-deps", "-test", "./...")
+	switch {
+	case ok && err == nil:
+	case course.IsKit(c.folder.Repository):
+		err = c.refuse("doctor-modules-kit", lastLine(output))
+	default:
+		err = c.refuse("doctor-modules-missing", lastLine(output))
 	}
-	err = c.writable()
-	c.add("work folder", err == nil, false, either(err, c.say("doctor-work", c.show(c.folder.Dir))))
-	if warm && modules {
+	modules := err == nil
+	c.add("modules", err, c.say("doctor-modules"))
+	if err = nil; !toolchain.Race {
+		err = c.refuse("no-race-detector")
+	}
+	c.add(raceCheck, err, c.say("doctor-race", toolchain.CC))
+	kubectl, err := exec.LookPath("kubectl")
+	if err != nil {
+		err = c.refuse("doctor-no-kubectl")
+	}
+	c.add(kubectlCheck, err, kubectl)
+	c.add("work folder", c.writable(), c.say("doctor-work", c.show(c.folder.Dir)))
+	if modules {
 		fmt.Fprintln(c.ErrOrStderr(), c.say("doctor-builds"))
 		if err = c.warm(ctx, toolchain.Race); err != nil {
-			err = errors.New(c.say("doctor-build-bad", err))
+			err = c.refuse("doctor-build-bad", err)
 		}
-		c.add("build", err == nil, false, either(err, c.say("doctor-build")))
+		c.add(buildCheck, err, c.say("doctor-build"))
 	}
-}
-
-// either returns the text of an error, or the given one if there is none.
-func either(err error, text string) string {
-	if err != nil {
-		return err.Error()
-	}
-	return text
-}
-
-// modules checks that everything can be built without network.
-func (c *checkup) modules(ctx context.Context) (ok bool) {
-	output, ok, err := course.Go(ctx, c.folder.Repository, "list", "-deps", "-test", "./...")
-	text := c.say("doctor-modules")
-	if ok = ok && err == nil; !ok && course.IsKit(c.folder.Repository) {
-		text = c.say("doctor-modules-kit", lastLine(output))
-	} else if !ok {
-		text = c.say("doctor-modules-missing", lastLine(output))
-	}
-	c.add("modules", ok, false, text)
-	return ok
 }
 
 // writable reports whether the work folder can be written.

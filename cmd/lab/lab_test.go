@@ -1,16 +1,23 @@
 package main
 
 import (
+	"context"
+	"io"
+	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/app/program"
 	"orrery/internal/app/program/programtest"
 	"orrery/internal/lab/bench/workloads"
+	"orrery/internal/lab/clustertest"
 	"orrery/internal/lab/course/labtest"
 	"orrery/internal/lab/demo"
 )
@@ -25,6 +32,76 @@ func TestMain(m *testing.M) {
 	workloads.ServeIfAsked()  // "lab bench sync" starts the program again as its server
 	os.Unsetenv("KUBECONFIG") // no test uses the machine's cluster
 	os.Exit(m.Run())
+}
+
+// lab runs a command in English.
+func lab(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	return programtest.Call(t, newRootCommand(), error.Error, args...)
+}
+
+// running is a command that was started. It is its standard output.
+type running struct {
+	stop   func()
+	stderr clustertest.Buffer
+
+	mu      sync.Mutex // guards the fields below
+	changed sync.Cond
+	stdout  strings.Builder
+	ended   bool
+	err     error
+}
+
+// start starts a command, which ends with the test.
+func start(t *testing.T, args ...string) *running {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	r := &running{stop: stop}
+	r.changed.L = &r.mu
+	root := newRootCommand()
+	root.SetArgs(args)
+	root.SetOut(r)
+	root.SetErr(&r.stderr)
+	program.Prepare(root)
+	go func() {
+		err := root.ExecuteContext(ctx)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.ended, r.err = true, err
+		r.changed.Broadcast()
+	}()
+	t.Cleanup(stop)
+	return r
+}
+
+func (r *running) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changed.Broadcast()
+	return r.stdout.Write(p)
+}
+
+// until waits for a text, and returns what was printed up to now.
+func (r *running) until(t *testing.T, text string) string {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !strings.Contains(r.stdout.String(), text) {
+		require.False(t, r.ended, "it has ended: %v\n%s%s", r.err, r.stdout.String(), r.stderr.String())
+		r.changed.Wait()
+	}
+	return r.stdout.String()
+}
+
+// end stops the command and returns its error.
+func (r *running) end() error {
+	r.stop()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !r.ended {
+		r.changed.Wait()
+	}
+	return r.err
 }
 
 func TestHelp(t *testing.T) { programtest.TestHelp(t, newRootCommand) }
@@ -47,7 +124,15 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{"help nosuch", `lab: unknown command "nosuch"`},
 		{"demo --nope", `lab: unknown flag: --nope (see "lab demo --help")`},
 		{"demo --scene delite", `lab: --scene: there is no scene "delite"; the scenes are delete, `},
+		{"demo --scene store-decides --keep", `the scene store-decides has no controller that --keep could keep`},
+		{"demo --scene stall --keep", `the scene stall has no controller that --keep could keep`},
+		{"demo --no-open", `--view-port and --no-open need --view`},
+		{"demo --lang de", `there is no language "de"; use en or zh-CN`},
+		{"demo --scene index --view --no-open", `the scene index has no gear that the view or a recording could show`},
+		{"demo --scene index --record x.jsonl", `no gear that the view or a recording could show`},
+		{"demo delete", `unexpected argument "delete"`},
 		{"replay", `lab: give the file of a recording (see "lab replay --help")`},
+		{"replay x --view-port 65536", `--view-port must be between 1 and 65535, not 65536`},
 		{"replay a b", `lab: unexpected argument "b" (see "lab replay --help")`},
 
 		{"start 77", `lab: there is no lab "77"; "lab list" shows them`},
@@ -60,10 +145,9 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{"run 04 --scene --bench", `lab: --scene and --bench exclude each other (see "lab run --help")`},
 		{"run 04 --keep --build x", `lab: --keep and --build exclude each other (see "lab run --help")`},
 		{"run 04 --keep --scene", `lab: --keep and --scene exclude each other (see "lab run --help")`},
-		{"run 04 --view --build x", `lab: --view and --build exclude each other`},
-		{"run 04 --view --bench", `lab: --view and --bench exclude each other`},
-		{"run 04 --view-port 7071", `lab: --view-port needs --view`},
-		{"run 04 --no-open", `lab: --no-open needs --view`},
+		{"run 04 --view --build x", `lab: --build and --view exclude each other`},
+		{"run 04 --view --bench", `lab: --bench and --view exclude each other`},
+		{"run 04 --view-port 7071", `lab: --view-port and --no-open need --view`},
 		{"run 04 --view --view-port 65536", `lab: --view-port must be between 1 and 65535, not 65536`},
 		{"run 04 --bench", `lab: there is no benchmark for this; labs with one: `},
 		{"run 04 --scene", `lab: lab 04 has no scene; "lab demo --help" lists all scenes`},
@@ -74,9 +158,19 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{"break --check", `--check needs --server and the kubeconfig of a "lab break"`},
 		{"break C07 --server /nope", `--check needs --server and the kubeconfig of a "lab break"`},
 		{"break --check --server /nope", `/nope`},
-		{"break C07 --random", `--random excludes --check and a cause`},
+		{"break C07 --random", `--random, --check and a cause exclude each other`},
+		{"break --check --random --server /nope", `--random, --check and a cause exclude each other`},
 		{"break --seed 82 first", `--seed must be a number from 1 to 81`},
 		{"break --seed 0 first", `--seed must be a number from 1 to 81`},
+
+		{"serve now", `unexpected argument "now"`},
+		{"serve --listen here", `--listen must be an address with a port`},
+		{"serve --listen 127.0.0.1:http", `--listen must be an address with a port`},
+		{"serve --listen 0.0.0.0:0 --insecure-http", `--insecure-http is for the loopback interf`},
+		{"serve --listen :0 --insecure-http", `and --listen=:0 is open to others`},
+		{"serve --nodes -1", `--nodes takes a whole number that is not negative, not "-1"`},
+		{"serve -v=-1", `-v takes a whole number that is not negative, not "-1"`},
+		{"serve --fault nonsense", `--fault: `},
 
 		{"bench queu", `lab: unknown command "queu"; did you mean queue?`},
 		{"bench sto", `lab: unknown command "sto"; did you mean store?`},
@@ -91,14 +185,9 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{"bench fifo --vary design=fast,textbook", `"design" is not a flag that can be varied`},
 		{"bench queue --vary workers=1,2 --workers 3",
 			`--workers has one value and --vary others: use only one of them`},
-		{"bench queue --vary workers=8..1", `a range must begin above zero and end above its beginning`},
-		{"bench queue --vary distribution=uniform..zipf",
-			`only numbers and durations have ranges; write a list with commas`},
-		{"bench queue --vary workers=1..x", `--vary workers=1..x: "x" is not a number`},
-		{"bench queue --vary duration=1ns..1h", `34 values given; the limit is 32`},
 		{"bench queue --vary wrokers=1",
 			`"wrokers" is not a flag that can be varied; use one of producers, workers, keys,`},
-		{"bench queue --vary workers", `--vary workers: it must be a flag and its values, such as producers=1..64`},
+		{"bench queue --vary workers", `--vary workers: it must be a flag and its values, such as producers=1,2,4`},
 		{"bench queue --vary workers=1,0",
 			`--vary workers=0: invalid argument "0" for "--workers" flag: it must be at least 1`},
 	} {
@@ -110,6 +199,35 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		}
 		assert.Contains(t, stderr, want, args)
 		assert.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+	}
+}
+
+// What is wrong with a file, a port or the output is one sentence, too.
+func TestFailuresGetOneClearSentence(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	const noSpace = "the output cannot be written: write /dev/full: no space left on device"
+	for _, c := range []struct {
+		out  io.Writer
+		args []string
+		want string
+	}{
+		{io.Discard, []string{"serve", "--kubeconfig-out", filepath.Join(file, "x")}, "the kubeconfig cannot be written"},
+		{io.Discard, []string{"serve", "--listen", taken.Addr().String()},
+			"in use; choose another address with --listen, port 0 for a free one"},
+		{full, []string{"serve"}, noSpace},
+		{full, []string{"demo"}, noSpace},
+	} {
+		var stderr strings.Builder
+		assert.Equal(t, 1, program.Run(newRootCommand(), c.args, c.out, &stderr, error.Error), c.args)
+		assert.Contains(t, stderr.String(), c.want)
+		assert.Equal(t, 1, strings.Count(stderr.String(), "lab: "), stderr.String())
 	}
 }
 
@@ -127,5 +245,5 @@ func TestBenchSyncOfTheProgram(t *testing.T) {
 func TestValuesAreCompleted(t *testing.T) {
 	assert.Equal(t, []string{"demo"}, programtest.Complete(t, newRootCommand(), "de"))
 	assert.Equal(t, demo.Names(), programtest.Complete(t, newRootCommand(), "demo", "--scene", ""))
-	assert.Contains(t, programtest.Complete(t, newRootCommand(), "serve", "--fault", ""), "cut-watches")
+	assert.Equal(t, []string{"en", "zh-CN"}, programtest.Complete(t, newRootCommand(), "start", "--lang", ""))
 }

@@ -5,8 +5,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"orrery/cmd/lab/demo"
-	"orrery/cmd/lab/serve"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/bench/workloads"
 )
@@ -38,8 +36,8 @@ controller that runs on a cluster is the other program: orrery run.`,
 	}
 	addCourse(root)
 	root.AddCommand(
-		demo.New(), newBreakCommand(), demo.NewReplay(), serve.New(), newBenchCommand(),
-		program.NewVersionCommand(root.Name()), serve.NewFaultsTopic(),
+		newDemoCommand(), newBreakCommand(), newReplayCommand(), newServeCommand(), newBenchCommand(),
+		program.NewVersionCommand(root.Name()), newFaultsTopic(),
 	)
 	return root
 }

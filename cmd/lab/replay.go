@@ -1,7 +1,6 @@
-package demo
+package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,19 +12,14 @@ import (
 	"orrery"
 	"orrery/internal/app/program"
 	"orrery/internal/observe/trace"
-	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web"
 )
 
-// replayOptions are the flags of "lab replay".
-type replayOptions struct {
-	view view.Flags
-	html string
-}
-
-// NewReplay returns the command replay: a recording in the page of package
-// internal/observe/web/view, served until Ctrl-C or written as one file.
-func NewReplay() *cobra.Command {
-	options := &replayOptions{}
+// newReplayCommand returns "lab replay": a recording in the page of package web, served until
+// Ctrl-C or written as one file.
+func newReplayCommand() *cobra.Command {
+	var page web.Flags
+	html := ""
 	command := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Show a recording in the browser: seek, step back, follow one key",
@@ -49,21 +43,21 @@ without a server or a network.`,
 			return program.AtMostOneArgument(command, args)
 		},
 		RunE: func(command *cobra.Command, args []string) error {
-			if err := options.view.Check(); err != nil {
+			if err := page.Check(true); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
 			header, err := readHeader(args[0])
 			if err != nil {
 				return err
 			}
-			if options.html != "" {
-				return writeHTML(args[0], options.html, header.Gears, command.OutOrStdout())
+			if html != "" {
+				return writeHTML(args[0], html, header.Gears, command.OutOrStdout())
 			}
-			return replay(command.Context(), args[0], options.view, command.OutOrStdout())
+			return replay(command.Context(), args[0], page, command.OutOrStdout())
 		},
 	}
-	options.view.AddTo(command.Flags())
-	command.Flags().StringVar(&options.html, "html", "", "write the page with the recording to this `file` and end")
+	page.AddTo(command.Flags())
+	command.Flags().StringVar(&html, "html", "", "write the page with the recording to this `file` and end")
 	program.CompleteFiles(command, "html")
 	return command
 }
@@ -88,10 +82,10 @@ func readHeader(file string) (header trace.Header, err error) {
 }
 
 // replay serves the page until a signal.
-func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) error {
+func replay(ctx context.Context, file string, flags web.Flags, out io.Writer) error {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
-	server, err := flags.Start(view.Config{
+	server, err := flags.Start(web.ViewConfig{
 		Code:      source,
 		Recording: func() (io.ReadCloser, error) { return os.Open(file) },
 	}, out)
@@ -105,11 +99,11 @@ func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) e
 }
 
 // source is where the page finds the functions of the gears.
-var source = view.Code{Files: orrery.Source}
+var source = web.Code{Files: orrery.Source}
 
 // writeHTML writes the page and the recording to one file, with the functions of its gears. A
 // recording of gears that this program does not have goes without.
-func writeHTML(from, to, gears string, out io.Writer) (err error) {
+func writeHTML(from, to, gears string, out io.Writer) error {
 	code, _ := source.Find(gears)
 	recording, err := os.ReadFile(from)
 	if err != nil {
@@ -124,16 +118,8 @@ func writeHTML(from, to, gears string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if failed := file.Close(); err == nil {
-			err = failed
-		}
-	}()
-	buffered := bufio.NewWriter(file)
-	if err := view.WriteHTML(buffered, recording, code); err != nil {
-		return err
-	}
-	if err := buffered.Flush(); err != nil {
+	_, err = file.Write(web.HTML(recording, code))
+	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%s has the page and the recording; open it in a browser.\n", to)

@@ -1,21 +1,24 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"orrery/cmd/lab/serve"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/check"
-	"orrery/internal/lab/course/play"
-	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web"
 )
 
 // runOptions are the flags of "lab run".
@@ -23,7 +26,7 @@ type runOptions struct {
 	all, scene, bench, keep bool
 	build                   string
 	view                    bool
-	page                    view.Flags
+	page                    web.Flags
 }
 
 func newRunCommand() *cobra.Command {
@@ -67,7 +70,7 @@ with your pages of all labs that have passed.`,
   # keep the controller that consists of your pages
   lab run --all --build bin/orrery-mine`,
 		RunE: func(command *cobra.Command, args []string) error {
-			if err := o.check(command); err != nil {
+			if err := o.check(command.Flags()); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
 			s, err := open(command)
@@ -100,40 +103,27 @@ with your pages of all labs that have passed.`,
 }
 
 // check reports flags that exclude each other, or that are invalid.
-func (o *runOptions) check(command *cobra.Command) error {
-	mode := ""
+func (o *runOptions) check(flags *pflag.FlagSet) error {
+	var modes []string
 	for _, name := range []string{"keep", "scene", "bench", "build"} {
-		if !command.Flags().Changed(name) {
-			continue
-		}
-		if mode != "" {
-			return errors.New("--" + mode + " and --" + name + " exclude each other")
-		}
-		mode = name
-	}
-	if o.view && (mode == "bench" || mode == "build") {
-		return errors.New("--view and --" + mode + " exclude each other")
-	}
-	for _, name := range []string{"view-port", "no-open"} {
-		if command.Flags().Changed(name) && !o.view {
-			return errors.New("--" + name + " needs --view")
+		if flags.Changed(name) {
+			modes = append(modes, "--"+name)
 		}
 	}
-	return o.page.Check()
+	if o.view && (o.bench || o.build != "") {
+		modes = append(modes, "--view")
+	}
+	if len(modes) > 1 {
+		return errors.New(strings.Join(modes, " and ") + " exclude each other")
+	}
+	return o.page.Check(o.view)
 }
 
 // run does what the flags ask for.
 func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error {
-	ctx, release := program.UntilSignal(ctx, func() {
-		os.Exit(program.ExitInterrupted)
-	})
+	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
-	ctx, lost := context.WithCancelCause(ctx)
-	defer lost(nil)
 	program.OutlivePipes() // otherwise "| head" would end lab at once, and leave its controller
-	if program.Width(s.OutOrStdout()) == 0 {
-		s.SetOut(program.NewLostReader(s.OutOrStdout(), func() { lost(errLostReader) }))
-	}
 	dir, err := os.MkdirTemp("", "orrery-lab-")
 	if err != nil {
 		return usage(err)
@@ -160,28 +150,10 @@ func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error 
 	default:
 		err = s.runScript(ctx, chosen, dir, o)
 	}
-	switch {
-	case ctx.Err() != nil && err == nil && !o.view:
-		return program.Stopped(ctx)
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return s.stopped(ctx)
+	if ctx.Err() != nil && (err == nil && !o.view || errors.Is(err, ctx.Err())) {
+		return cmp.Or(program.Stopped(ctx), err)
 	}
 	return err
-}
-
-// errLostReader is the cause of a run that ends because nothing reads what it prints.
-var errLostReader = errors.New("the reader of the output is gone")
-
-// stopped returns the error of a command that a signal, or the end of its reader, ended before
-// there was a result.
-func (s *session) stopped(ctx context.Context) error {
-	if errors.Is(context.Cause(ctx), errLostReader) {
-		return program.Exit(exitUsage)
-	}
-	if interrupted := program.Stopped(ctx); interrupted != nil {
-		return interrupted
-	}
-	return s.refuse("ended-early")
 }
 
 // executable is the name of a program for a while. Any name works on other systems than Windows.
@@ -201,7 +173,7 @@ func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary st
 		return nil, usage(err)
 	}
 	target := course.Build{Repository: s.folder.Repository, Package: pkg, Overlay: filepath.Join(dir, "overlay.json"),
-		Version: chosen.version()}
+		Version: "lab"}
 	if err := lay.Write(target.Overlay); err != nil {
 		return nil, usage(err)
 	}
@@ -235,23 +207,20 @@ func (s *session) runScript(ctx context.Context, chosen *choice, dir string, o *
 	if err != nil {
 		return err
 	}
-	config := play.Config{Run: chosen.run, Program: binary, Log: chosen.log, Out: s.OutOrStdout(), Lang: s.lang}
+	config := course.PlayConfig{Run: chosen.run, Program: binary, Log: chosen.log, Out: s.OutOrStdout(), Lang: s.lang}
 	if config.Verdicts = lay.Pages[causes.VerdictFile]; config.Verdicts != "" {
 		if config.Passed, err = s.passes(chosen.lab); err != nil {
 			return err
 		}
 	}
 	if o.keep {
-		config.Keep = func(ctx context.Context, kubeconfig, gears string) {
-			s.print("run-kept", serve.ShellQuoted(kubeconfig), gears)
-			<-ctx.Done()
-		}
+		config.Keep = func(kubeconfig, gears string) { s.print("run-kept", shellQuoted(kubeconfig), gears) }
 	}
 	return s.watched(ctx, chosen, lay, o, config)
 }
 
 // showOutcome says how the run ended.
-func (s *session) showOutcome(chosen *choice, lay *course.Overlay, outcome play.Outcome) error {
+func (s *session) showOutcome(chosen *choice, lay *course.Overlay, outcome course.Outcome) error {
 	switch {
 	case outcome.OK && chosen.inProgram():
 		s.print("run-ok")
@@ -278,4 +247,127 @@ func (s *session) showOutcome(chosen *choice, lay *course.Overlay, outcome play.
 		s.print("run-failed", chosen.lab.ID, s.show(chosen.log))
 	}
 	return program.Exit(exitFailed)
+}
+
+// choice is what "lab run" runs: the script of a lab, or the whole runtime.
+type choice struct {
+	lab *course.Lab // nil: the whole runtime
+	run course.Run
+	// labs are those whose pages take part.
+	labs []*course.Lab
+	// log is the file for the controller's log.
+	log string
+}
+
+// inProgram reports whether the pages are a part of the program.
+func (c *choice) inProgram() bool { return c.lab == nil || c.lab.IsCode() }
+
+// choose returns what the arguments ask for, and says which labs take part.
+func (s *session) choose(args []string, all bool) (*choice, error) {
+	c := &choice{run: course.WholeRun(), log: filepath.Join(s.folder.Dir, "run.log")}
+	if len(args) > 0 || !all || s.around() != nil {
+		lab, err := s.started(args)
+		if err != nil {
+			return nil, err
+		}
+		c.lab, c.run, c.labs, c.log = lab, lab.Run, []*course.Lab{lab}, filepath.Join(s.folder.Of(lab), "run.log")
+	}
+	if all {
+		others, err := s.passed(c)
+		if err != nil {
+			return nil, err
+		}
+		if c.labs = append(c.labs, others...); len(others) == 0 && c.lab != nil {
+			s.print("run-all-none")
+		}
+		for _, other := range others {
+			s.print("run-with", other.ID, other.Title.In(s.lang))
+		}
+	}
+	if len(c.labs) == 0 {
+		return nil, s.refuse("run-none-passed")
+	}
+	return c, nil
+}
+
+// passed returns the other labs that have passed and whose pages the run uses.
+func (s *session) passed(c *choice) (passed []*course.Lab, err error) {
+	progress, err := s.folder.Progress()
+	if err != nil {
+		return nil, s.readable(err)
+	}
+	for _, other := range s.labs {
+		p, known := progress[other.ID]
+		switch {
+		case other == c.lab || !known || !s.folder.Started(other) || !c.run.Uses(other):
+		case p.Passed.IsZero():
+			s.print("run-left-out", other.ID, other.Title.In(s.lang))
+		default:
+			passed = append(passed, other)
+		}
+	}
+	return passed, nil
+}
+
+// written prints the functions that are still stubs. If there is one, the exit code is that of a
+// failed test.
+func (s *session) written(labs []*course.Lab) (err error) {
+	for _, lab := range labs {
+		if !lab.IsCode() {
+			continue
+		}
+		if err := s.complete(lab); err != nil {
+			return err
+		}
+		unwritten, failed := check.Stubs(check.Options{Repository: s.folder.Repository, Lab: lab,
+			Folder: s.folder.Of(lab), From: s.here})
+		if failed != nil {
+			return usage(failed)
+		}
+		for _, f := range unwritten {
+			s.print("still-to-write", fmt.Sprintf("%s (%s)", f.Function, f.Place))
+			err = program.Exit(exitFailed)
+		}
+	}
+	return err
+}
+
+// runBench measures the learner's page beside the fast form: "lab bench" of a laboratory that is
+// built with the page.
+func (s *session) runBench(ctx context.Context, chosen *choice, dir string) error {
+	name := chosen.run.Bench
+	if name == "" {
+		var with []string
+		for _, lab := range s.labs {
+			if lab.Run.Bench != "" {
+				with = append(with, lab.ID)
+			}
+		}
+		return s.refuse("run-no-bench", strings.Join(with, ", "))
+	}
+	binary := filepath.Join(dir, executable)
+	lay, err := s.build(ctx, chosen, "cmd/lab", dir, binary)
+	if err != nil {
+		return err
+	}
+	designs := benchForm(chosen.run) + ",fast"
+	s.print("bench-yours", benchForm(chosen.run), name, designs)
+	command := exec.CommandContext(ctx, binary, "bench", name, "--design", designs, "-q")
+	var failed bytes.Buffer
+	command.Stdout, command.Stderr = program.Underlying(s.OutOrStdout()), &failed
+	if err = command.Run(); err != nil && ctx.Err() == nil {
+		s.print("run-crashed")
+		check.Explain(course.Result{Output: failed.String()}, lay).Print(s.OutOrStdout(), s.lang, nil)
+		return program.Exit(exitFailed)
+	}
+	return err
+}
+
+// benchForm returns the design of the learner's page in "lab bench": the form that the gears name.
+func benchForm(run course.Run) string {
+	_, form, found := strings.Cut(run.GearSet(), "=")
+	if !found {
+		return run.GearSet()
+	}
+	return form
 }

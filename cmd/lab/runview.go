@@ -19,18 +19,17 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/course"
 	"orrery/internal/lab/course/check"
-	"orrery/internal/lab/course/play"
 	"orrery/internal/lab/demo"
 	"orrery/internal/observe/trace"
-	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web"
 )
 
 // watched plays a script and shows its outcome. With --view it serves the page of the controller's
 // gears, from its first event until a signal.
 func (s *session) watched(ctx context.Context, chosen *choice, lay *course.Overlay, o *runOptions,
-	config play.Config) error {
+	config course.PlayConfig) error {
 	if !o.view {
-		outcome, err := play.Play(ctx, config)
+		outcome, err := course.Play(ctx, config)
 		if err != nil {
 			return usage(err)
 		}
@@ -48,14 +47,14 @@ func (s *session) watched(ctx context.Context, chosen *choice, lay *course.Overl
 		Yours: slices.Sorted(maps.Keys(pages)),
 	})
 	page := o.page
-	server, err := view.Start(view.Config{Port: page.Port, Source: relay,
-		Code: view.Code{Files: orrery.Source, Yours: pages}})
+	server, err := web.StartView(web.ViewConfig{Port: page.Port, Source: relay,
+		Code: web.Code{Files: orrery.Source, Yours: pages}})
 	if err != nil {
 		return err
 	}
 	defer server.Stop()
 	config.Trace, config.Begun = relay, func() { page.Announce(server, s.OutOrStdout()) }
-	outcome, err := play.Play(ctx, config)
+	outcome, err := course.Play(ctx, config)
 	relay.End(lastWords(outcome, lay))
 	if err != nil {
 		return usage(err)
@@ -69,21 +68,21 @@ func (s *session) watched(ctx context.Context, chosen *choice, lay *course.Overl
 }
 
 // written returns the pages with which the program was built.
-func written(lay *course.Overlay) (map[string]view.YourPage, error) {
-	pages := map[string]view.YourPage{}
+func written(lay *course.Overlay) (map[string]web.YourPage, error) {
+	pages := map[string]web.YourPage{}
 	for name, file := range lay.Pages {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		pages[name] = view.YourPage{File: lay.Show(name), Text: text}
+		pages[name] = web.YourPage{File: lay.Show(name), Text: text}
 	}
 	return pages, nil
 }
 
 // lastWords returns the panic that ended the controller, or the first that it caught, and where in
 // the learner's pages it was; "" if there was none.
-func lastWords(outcome play.Outcome, lay *course.Overlay) string {
+func lastWords(outcome course.Outcome, lay *course.Overlay) string {
 	frames, text := check.LoggedPanic(outcome.Output, lay), ""
 	for line := range strings.Lines(outcome.Output) {
 		if outcome.Crashed && strings.HasPrefix(line, "panic: ") {

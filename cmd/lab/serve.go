@@ -1,19 +1,18 @@
-// Package serve is the command "lab serve": an API server in memory for kubectl and for
-// controllers. It prints the line that points kubectl at the server, and removes its temporary
-// kubeconfig at the end. Neither errors nor log lines contain a token. The demo shares its
-// kubeconfig file.
-package serve
+package main
 
 import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
@@ -21,10 +20,57 @@ import (
 	"orrery/internal/observe/logs"
 	"orrery/internal/words"
 	"orrery/restclient"
+	"orrery/restclient/kubeconfig"
 )
 
-// New returns the command "lab serve".
-func New() *cobra.Command {
+// serveOptions are the flags of "lab serve".
+type serveOptions struct {
+	listen        string
+	kubeconfigOut string
+	faults        []string
+	insecureHTTP  bool
+	nodes         uint64
+	verbosity     uint64
+}
+
+func (o *serveOptions) addTo(flags *pflag.FlagSet) {
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "the `address` to listen on; port 0 is a free one")
+	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to, "+
+		"readable only by its owner and removed at the end; default: a temporary file")
+	flags.StringArrayVar(&o.faults, "fault", nil,
+		"a `fault` that is active from the start (see: lab help faults); may be repeated")
+	flags.BoolVar(&o.insecureHTTP, "insecure-http", false,
+		"serve plain HTTP and treat every request as the administrator's; loopback only")
+	flags.Uint64Var(&o.nodes, "nodes", 1, "how many nodes the built-in kubelet simulates; 0: pods stay Pending")
+	flags.Uint64VarP(&o.verbosity, "v", "v", 0,
+		"how much to log: 1 each answered request, 2 also the beginning of each request")
+}
+
+// check refuses invalid and dangerous values.
+func (o *serveOptions) check() error {
+	host, port, err := net.SplitHostPort(o.listen)
+	_, noPort := strconv.ParseUint(port, 10, 16)
+	switch {
+	case err != nil || noPort != nil:
+		return fmt.Errorf("--listen must be an address with a port, such as 127.0.0.1:6443, not %q", o.listen)
+	case !isLoopback(host) && o.insecureHTTP:
+		return fmt.Errorf("--insecure-http is for the loopback interface, and --listen=%s is open to others: "+
+			"leave one of them out", o.listen)
+	}
+	return nil
+}
+
+// isLoopback reports whether only this machine can reach an address. The only name it accepts is
+// localhost.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// newServeCommand returns "lab serve": an API server in memory for kubectl and for controllers. It
+// prints the line that points kubectl at the server, and removes its temporary kubeconfig at the
+// end. Neither errors nor log lines contain a token.
+func newServeCommand() *cobra.Command {
 	options := &serveOptions{}
 	command := &cobra.Command{
 		Use:   "serve",
@@ -64,24 +110,13 @@ kind:option=value,..., given with --fault or later to a running server.
 		},
 	}
 	options.addTo(command.Flags())
-	cobra.CheckErr(command.RegisterFlagCompletionFunc("fault", completeFault))
 	program.Complete(command, "v", "0", "1", "2")
 	program.CompleteFiles(command, "kubeconfig-out")
 	return command
 }
 
-// completeFault completes the names of faults.
-func completeFault(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	for _, kind := range faults.Catalogue() {
-		name, _, _ := strings.Cut(kind.Usage, ":")
-		names = append(names, strings.TrimSpace(name)+"\t"+kind.Summary)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-}
-
-// NewFaultsTopic returns the help topic "help faults".
-func NewFaultsTopic() *cobra.Command {
+// newFaultsTopic returns the help topic "help faults".
+func newFaultsTopic() *cobra.Command {
 	var text strings.Builder
 	text.WriteString("The faults of \"lab serve\". Each is a line of text, kind:option=value,...\n" +
 		"Each may have while=RESOURCE/NAME (active only while that object exists),\n" +
@@ -104,30 +139,24 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 	defer stop()
 	program.OutlivePipes()
 	logger := logs.Start(logs.Config{
-		Writer: program.NewLostReader(stderr, stop), Verbosity: options.verbosity, Color: program.WantsColor(stderr),
+		Writer: program.NewLostReader(stderr, stop), Verbosity: int(options.verbosity),
+		Color: program.WantsColor(stderr),
 	})
 	defer logger.Stop()
-	var cleanUp atomic.Pointer[func()] // set when there is something to clean up
 	ctx, release := program.UntilSignal(ctx, func() {
 		logger.Warn().Msg("second signal: stopping immediately, requests in flight are aborted")
-		if remove := cleanUp.Load(); remove != nil {
-			(*remove)()
-		}
 		os.Exit(program.ExitInterrupted)
 	})
 	defer release()
 
-	config := options.config()
-	config.Trace = served(logger)
-	server, err := apiserver.New(config)
+	server, err := apiserver.New(apiserver.Config{
+		Listen: options.listen, TLS: !options.insecureHTTP, Unprotected: options.insecureHTTP,
+		Nodes: int(options.nodes), NoKubelet: options.nodes == 0, Trace: loggedRequests(logger),
+	})
 	if err != nil {
 		return err
 	}
-	defer func() {
-		ending, cancel := context.WithTimeout(context.Background(), stopLimit)
-		defer cancel()
-		server.Stop(ending)
-	}()
+	defer stopServer(server)
 	for _, text := range options.faults {
 		if _, err := server.Faults().Add(text); err != nil {
 			return program.UsageError{Command: "lab serve", Err: fmt.Errorf("--fault: %w", err)}
@@ -136,14 +165,13 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 	if err := server.Start(ctx); err != nil {
 		return fmt.Errorf("%w; choose another address with --listen, port 0 for a free one", err)
 	}
-	path, remove, err := PlaceKubeconfig(server, options.kubeconfigOut, options.force)
+	path, remove, err := placeKubeconfig(server, options.kubeconfigOut)
 	if err != nil {
 		return err
 	}
 	defer remove()
-	cleanUp.Store(&remove)
 	if _, err := fmt.Fprint(program.NewLostReader(stdout, stop), greeting(server.URL(), path, options)); err != nil {
-		return fmt.Errorf("the address of the server cannot be shown: %w", err)
+		return err // a server that cannot print its address is useless
 	}
 
 	<-ctx.Done()
@@ -153,34 +181,35 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 
 // greeting returns what is printed when the server is up.
 func greeting(url, kubeconfig string, options *serveOptions) string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "Kubernetes API server in memory at %s\n\n", url)
-	fmt.Fprintf(&text, "  export KUBECONFIG=%s\n", ShellQuoted(kubeconfig))
-	text.WriteString("  kubectl get namespaces\n")
+	text := fmt.Sprintf("Kubernetes API server in memory at %s\n\n  export KUBECONFIG=%s\n  kubectl get namespaces\n",
+		url, shellQuoted(kubeconfig))
 	if options.insecureHTTP {
-		fmt.Fprintf(&text, "  curl %s/api/v1/namespaces\n", url)
+		text += fmt.Sprintf("  curl %s/api/v1/namespaces\n", url)
 	}
 	if len(options.faults) > 0 {
-		fmt.Fprintf(&text, "\nFaults that are on: %s\n", strings.Join(options.faults, " "))
+		text += fmt.Sprintf("\nFaults that are on: %s\n", strings.Join(options.faults, " "))
 	}
-	text.WriteString("\nCtrl-C ends the server and everything in it.\n")
-	return text.String()
+	return text + "\nCtrl-C ends the server and everything in it.\n"
 }
 
-// ShellQuoted quotes a path for a shell if necessary.
-func ShellQuoted(path string) string {
+// shellQuoted quotes a path for a shell if necessary.
+func shellQuoted(path string) string {
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@%,:") == "" {
 		return path
 	}
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// stopLimit is how long the first Ctrl-C waits for requests.
-const stopLimit = 10 * time.Second
+// stopServer stops a server, and waits up to ten seconds for requests in flight.
+func stopServer(server *apiserver.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_ = server.Stop(ctx) // an error means that requests were aborted
+}
 
-// served returns hooks that log requests: with -v when they are answered, with -v2 also when they
-// start.
-func served(l *logs.Logger) *apiserver.Trace {
+// loggedRequests returns hooks that log requests: with -v when they are answered, with -v2 also
+// when they start.
+func loggedRequests(l *logs.Logger) *apiserver.Trace {
 	return &apiserver.Trace{
 		RequestStarted: func(info apiserver.RequestInfo) {
 			l.At(2).Str("method", info.Method).Str("path", restclient.Redact(info.URI)).
@@ -198,4 +227,60 @@ func served(l *logs.Logger) *apiserver.Trace {
 				Msg("a handler panicked; the server goes on")
 		},
 	}
+}
+
+// placeKubeconfig writes the kubeconfig to the path, or to a new directory if there is none. It
+// overwrites no file but an empty one and that of another server of this kind: the path may be
+// ~/.kube/config. remove removes what was written, unless another server has written there since.
+func placeKubeconfig(server *apiserver.Server, path string) (written string, remove func(), err error) {
+	if path == "" {
+		directory, err := os.MkdirTemp("", "orrery-")
+		if err != nil {
+			return "", nil, kubeconfigError(err)
+		}
+		path, remove = filepath.Join(directory, "kubeconfig"), func() { os.RemoveAll(directory) }
+	} else {
+		if !mayOverwrite(path) {
+			return "", nil, fmt.Errorf("%s exists and is not a kubeconfig of \"lab serve\"; choose another place with "+
+				"--kubeconfig-out", path)
+		}
+		if absolute, err := filepath.Abs(path); err == nil {
+			path = absolute
+		}
+		remove = func() {
+			if config, ok := ownKubeconfig(path); ok && config.Clusters[config.CurrentContext].Server == server.URL() {
+				os.Remove(path)
+			}
+		}
+	}
+	if err := server.WriteKubeconfig(path); err != nil {
+		remove()
+		return "", nil, kubeconfigError(err)
+	}
+	return path, remove, nil
+}
+
+func kubeconfigError(err error) error {
+	return fmt.Errorf("the kubeconfig cannot be written: %w; choose another place with --kubeconfig-out", err)
+}
+
+// mayOverwrite reports whether nothing is lost if a file is overwritten.
+func mayOverwrite(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return true // there is none, or writing says what is wrong
+	}
+	_, own := ownKubeconfig(path)
+	return own || info.Mode().IsRegular() && info.Size() == 0
+}
+
+// ownKubeconfig reads a kubeconfig; ok reports whether there is nothing in it but what a server has
+// written.
+func ownKubeconfig(path string) (config *kubeconfig.Config, ok bool) {
+	config, err := kubeconfig.ReadFile(path)
+	if err != nil || len(config.Clusters) != 1 || len(config.Users) != 1 || len(config.Contexts) != 1 {
+		return nil, false
+	}
+	cluster := config.Clusters[config.CurrentContext]
+	return config, cluster != nil && apiserver.Wrote(cluster)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -39,11 +40,15 @@ lab could not be tested.`,
 			if err != nil {
 				return err
 			}
-			shown := s.showReport(lab, r)
+			r.Print(s.OutOrStdout(), s.lang)
 			if err := s.record(lab, r, tested); err != nil {
 				return err
 			}
-			return shown
+			if !r.Passed {
+				return program.Exit(exitFailed)
+			}
+			fmt.Fprintf(s.OutOrStdout(), "\n%s\n", s.paragraph(lab.Built))
+			return nil
 		}),
 	}
 }
@@ -53,29 +58,14 @@ func (s *session) test(ctx context.Context, lab *course.Lab) (*check.Report, err
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
 	toolchain, err := course.LookUpToolchain(ctx, s.folder.Repository)
-	if ctx.Err() != nil {
-		return nil, s.stopped(ctx)
-	}
 	if err != nil {
-		return nil, s.refuse("no-go", err)
+		return nil, cmp.Or(program.Stopped(ctx), s.refuse("no-go", err))
 	}
-	onTerminal := program.Width(s.ErrOrStderr()) > 0
-	if onTerminal {
-		fmt.Fprint(s.ErrOrStderr(), s.say("testing"))
-	}
+	fmt.Fprintln(s.ErrOrStderr(), s.say("testing"))
 	r, err := check.Run(ctx, check.Options{
 		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Race: toolchain.Race,
 	})
-	if onTerminal {
-		fmt.Fprint(s.ErrOrStderr(), "\r\x1b[K")
-	}
-	if ctx.Err() != nil {
-		return nil, s.stopped(ctx)
-	}
-	if err != nil {
-		return nil, usage(err)
-	}
-	return r, nil
+	return r, cmp.Or(program.Stopped(ctx), usage(err))
 }
 
 // record writes the result for the pages with this hash into the progress.
@@ -134,13 +124,58 @@ func (s *session) hash(lab *course.Lab) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
-// showReport prints a report, after a success what was built, and returns the exit code as an
-// error.
-func (s *session) showReport(lab *course.Lab, r *check.Report) error {
-	r.Print(s.OutOrStdout(), s.lang)
-	if !r.Passed {
-		return program.Exit(exitFailed)
+func newWatchCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch [NN]",
+		Short: "Test your page whenever you save it, until Ctrl-C",
+		Long: `Tests the page whenever you save it, without the race detector, so that the
+answer comes quickly. Ctrl-C ends it.`,
+		Example: `  # in a terminal beside your editor
+  lab watch 08`,
+		RunE: onStarted(func(s *session, lab *course.Lab) error {
+			ctx, release := program.UntilSignal(s.Context(), func() { os.Exit(program.ExitInterrupted) })
+			defer release()
+			return s.watch(ctx, lab)
+		}),
 	}
-	fmt.Fprintf(s.OutOrStdout(), "\n%s\n", s.paragraph(lab.Built))
-	return nil
+}
+
+// poll is the pause between two looks at the files.
+const poll = 200 * time.Millisecond
+
+// watch tests the lab after each change of its files.
+func (s *session) watch(ctx context.Context, lab *course.Lab) error {
+	tested := ""
+	for {
+		if hash, err := s.hash(lab); err == nil && hash != tested {
+			tested = hash
+			s.quickTest(ctx, lab)
+		}
+		select {
+		case <-ctx.Done():
+			return program.Stopped(ctx)
+		case <-time.After(poll):
+		}
+	}
+}
+
+// quickTest tests without the race detector and go vet.
+func (s *session) quickTest(ctx context.Context, lab *course.Lab) {
+	r, err := check.Run(ctx, check.Options{
+		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Quick: true,
+	})
+	fmt.Fprint(s.OutOrStdout(), "\x1b[2J\x1b[H")
+	if err != nil {
+		fmt.Fprintln(s.OutOrStdout(), err)
+		return
+	}
+	passed := r.Passed
+	r.Passed, r.Race = false, true // "lab test" has the last word
+	r.Print(s.OutOrStdout(), s.lang)
+	if err := s.update(lab, func(p *course.LabProgress) { p.Fail(check.FailureOf(r)) }); err != nil {
+		fmt.Fprintln(s.OutOrStdout(), err)
+	}
+	if passed {
+		s.print("watch-passed", lab.ID)
+	}
 }

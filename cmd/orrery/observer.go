@@ -15,15 +15,14 @@ import (
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
 	"orrery/internal/observe/trace"
-	"orrery/internal/observe/web/debugserver"
-	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web"
 )
 
 // observer serves metrics, health and the state of every gear. With --metrics-port 0 it has no
 // server, and nobody reads its metrics.
 type observer struct {
 	metrics *metrics.Metrics
-	server  *debugserver.Server
+	server  *web.DebugServer
 
 	announce func() // logs the address, or the error
 	ending   atomic.Bool
@@ -42,7 +41,7 @@ func startObserver(options observerOptions, logger *logs.Logger) (*observer, err
 	if options.profiling {
 		runtime.MemProfileRate = heapSample
 	}
-	server, err := debugserver.Start(debugserver.Config{
+	server, err := web.StartDebug(web.DebugConfig{
 		Address:   net.JoinHostPort(options.address, strconv.Itoa(options.port)),
 		Metrics:   o.metrics.Handler(),
 		Profiling: options.profiling,
@@ -150,7 +149,7 @@ func startRecorder(options *runOptions, logger *logs.Logger,
 	}
 	closeView := func() {}
 	if options.view {
-		page, err := options.page.Start(view.Config{Source: recorder}, stdout)
+		page, err := options.page.Start(web.ViewConfig{Source: recorder}, stdout)
 		if err != nil {
 			recorder.Stop(err.Error())
 			return nil, nil, err

@@ -16,7 +16,7 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/trace"
-	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web"
 	"orrery/restclient"
 )
 
@@ -45,7 +45,7 @@ type runOptions struct {
 	observer observerOptions
 	record   trace.Options
 	view     bool
-	page     view.Flags
+	page     web.Flags
 
 	allowSecond bool // a second controller of the same kind
 }
@@ -131,5 +131,6 @@ func (o *runOptions) check() error {
 	if err == nil {
 		err = o.choose()
 	}
-	return cmp.Or(err, o.cluster.check(), o.election.check(), o.observer.check(), o.record.Check(), o.page.Check())
+	return cmp.Or(err, o.cluster.check(), o.election.check(), o.observer.check(), o.record.Check(),
+		o.page.Check(o.view))
 }

@@ -15,7 +15,7 @@ import (
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
 	"orrery/internal/observe/trace"
-	"orrery/internal/observe/web/debugserver"
+	"orrery/internal/observe/web"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -45,7 +45,7 @@ type Shared struct {
 	// Logger, Metrics and Server observe the controllers. Nil: not observed.
 	Logger  *logs.Logger
 	Metrics *metrics.Metrics
-	Server  *debugserver.Server
+	Server  *web.DebugServer
 	// Recording records what the gears do. Nil: nothing is recorded.
 	Recording *trace.Recorder
 

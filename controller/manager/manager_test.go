@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/manager"
-	"orrery/internal/observe/web/debugserver"
+	"orrery/internal/observe/web"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -254,7 +254,7 @@ func (sick) Healthy() error { return io.ErrNoProgress }
 // Each controller has a check of its own, and a restart of the process is asked for only if that
 // would help.
 func TestHealthOfEachController(t *testing.T) {
-	server, err := debugserver.Start(debugserver.Config{Address: "127.0.0.1:0"})
+	server, err := web.StartDebug(web.DebugConfig{Address: "127.0.0.1:0"})
 	require.NoError(t, err)
 	defer server.Stop()
 	ask := func(path string) string {

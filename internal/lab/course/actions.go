@@ -1,4 +1,4 @@
-package play
+package course
 
 import (
 	"bufio"
@@ -13,8 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
+	"orrery/examples/virtualmachine"
+	"orrery/examples/virtualmachine/driver"
 	"orrery/internal/lab/causes"
-	"orrery/internal/lab/course"
 	"orrery/internal/why"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -25,7 +28,7 @@ func (p *player) namespaces() *restclient.Resource[*api.Unstructured] {
 }
 
 // fill creates namespaces with config maps and pods in them.
-func (p *player) fill(ctx context.Context, f course.Fill) error {
+func (p *player) fill(ctx context.Context, f Fill) error {
 	p.filled[f.Prefix] = f
 	return p.each(ctx, f.Prefix, func(name string) error {
 		_, err := p.namespaces().Create(ctx, object("Namespace", name), api.UpdateOptions{})
@@ -66,7 +69,7 @@ func (p *player) each(ctx context.Context, prefix string, f func(name string) er
 }
 
 // touch updates each namespace and each pod several times.
-func (p *player) touch(ctx context.Context, t course.Touch) error {
+func (p *player) touch(ctx context.Context, t Touch) error {
 	for i := range t.Times {
 		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"touched":"%d"}}}`, i)
 		touch := func(objects *restclient.Resource[*api.Unstructured], name string) error {
@@ -114,7 +117,7 @@ func (p *player) pause(ctx context.Context, d time.Duration) error {
 }
 
 // gone waits until no namespace with the prefix is left.
-func (p *player) gone(ctx context.Context, g course.Gone) error {
+func (p *player) gone(ctx context.Context, g Gone) error {
 	var left int
 	all := p.filled[g.Prefix].Namespaces
 	err := p.until(ctx, p.limit(g.Within), func() (bool, error) {
@@ -131,18 +134,17 @@ func (p *player) gone(ctx context.Context, g course.Gone) error {
 		all = max(all, left) // the script need not have created them
 		return left == 0, nil
 	})
-	switch {
-	case err == nil:
+	if errors.Is(err, errTooLong) {
+		return p.fail("run-not-gone", left, all, p.limit(g.Within).Seconds())
+	}
+	if err == nil {
 		p.say("run-gone", all)
-	case errors.Is(err, errTooLong):
-		p.say("run-not-gone", left, all, p.limit(g.Within).Seconds())
-		return errOutcome
 	}
 	return err
 }
 
 // metric waits until a metric is within its limits.
-func (p *player) metric(ctx context.Context, m course.Metric) error {
+func (p *player) metric(ctx context.Context, m Metric) error {
 	var value float64
 	var missing bool // a series begins with its first value
 	err := p.until(ctx, p.limit(m.Within), func() (bool, error) {
@@ -157,11 +159,9 @@ func (p *player) metric(ctx context.Context, m course.Metric) error {
 	case err == nil:
 		p.say("run-metric", m.Name, value, limits(m))
 	case errors.Is(err, errTooLong) && missing:
-		p.say("run-no-metric", m.Name)
-		return errOutcome
+		return p.fail("run-no-metric", m.Name)
 	case errors.Is(err, errTooLong):
-		p.say("run-not-metric", m.Name, value, limits(m))
-		return errOutcome
+		return p.fail("run-not-metric", m.Name, value, limits(m))
 	}
 	return err
 }
@@ -170,7 +170,7 @@ func (p *player) metric(ctx context.Context, m course.Metric) error {
 var errNoMetric = errors.New("the controller has no metric")
 
 // limits returns the limits of a metric as a text.
-func limits(m course.Metric) string {
+func limits(m Metric) string {
 	var parts []string
 	if m.AtLeast != nil {
 		parts = append(parts, fmt.Sprint("≥ ", *m.AtLeast))
@@ -215,7 +215,7 @@ func (p *process) metric(name string) (sum float64, err error) {
 // stuck sets up a namespace of lab 13, with the seed of the learner's verdicts, and ends the
 // situation of an earlier action before. It prints what a user sees, and if the verdicts have
 // passed, what "orrery why" proves.
-func (p *player) stuck(ctx context.Context, s course.Stuck) error {
+func (p *player) stuck(ctx context.Context, s Stuck) error {
 	if !causes.IsOfCourse(s.Namespace) {
 		return fmt.Errorf("lab 13 has no namespace %q", s.Namespace)
 	}
@@ -268,8 +268,105 @@ func (p *player) explain(ctx context.Context, situation causes.Fixture, limit ti
 	p.say("run-why", causes.Namespace)
 	fmt.Fprint(p.Out, report)
 	if err != nil {
-		p.say("run-not-why", strings.Join(situation.IDs(), ", "), limit.Seconds())
-		return errOutcome
+		return p.fail("run-not-why", strings.Join(situation.IDs(), ", "), limit.Seconds())
 	}
 	return nil
+}
+
+// killedCode is the exit code of a program that was killed.
+const killedCode = 137
+
+// start starts the program of the lab.
+func (p *player) start(s Start) (err error) {
+	var arguments []string
+	for _, argument := range slices.Concat(p.Run.Args, s.Args) {
+		arguments = append(arguments, os.Expand(argument, func(string) string { return p.state }))
+	}
+	command := exec.Command(p.Program, arguments...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+p.kubeconfig)
+	p.process, err = startProcess(command, p.Log)
+	return err
+}
+
+// killed waits until the program has ended with the exit code of a killed program.
+func (p *player) killed(ctx context.Context, limit time.Duration) error {
+	err := p.until(ctx, p.limit(limit), func() (bool, error) { return false, nil })
+	switch {
+	case errors.Is(err, errTooLong):
+		return p.fail("run-not-killed", p.limit(limit).Seconds())
+	case errors.Is(err, errEnded) && p.process.command.ProcessState.ExitCode() == killedCode:
+		p.process = nil
+		return nil
+	}
+	return err
+}
+
+// vms returns the VirtualMachines in the namespace default.
+func (p *player) vms() *restclient.Resource[*virtualmachine.VirtualMachine] {
+	return restclient.Typed[*virtualmachine.VirtualMachine](p.client, virtualmachine.Resource, "default")
+}
+
+// createMachine creates a VirtualMachine, and the definition of its type if there is none yet.
+func (p *player) createMachine(ctx context.Context, name string) error {
+	definition := &api.Unstructured{}
+	if err := yaml.Unmarshal(virtualmachine.CustomResourceDefinition, &definition.Object); err != nil {
+		return err
+	}
+	definitions := api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+		Resource: "customresourcedefinitions"}
+	_, err := restclient.Dynamic(p.client, definitions, "").Create(ctx, definition, api.UpdateOptions{})
+	if err != nil && !api.IsAlreadyExists(err) {
+		return err
+	}
+	vm := &virtualmachine.VirtualMachine{}
+	vm.APIVersion, vm.Kind, vm.Name = "cloudnative.tw/v1alpha1", virtualmachine.Kind, name
+	vm.Spec.Resource = virtualmachine.ResourceList{CPU: "1", Memory: `"64Mi"`}
+	return p.until(ctx, p.limit(startLimit), func() (bool, error) {
+		created, err := p.vms().Create(ctx, vm, api.UpdateOptions{})
+		if api.IsNotFound(err) {
+			return false, nil // the definition is not established yet
+		}
+		if err == nil {
+			p.machines[name+"-"+created.UID] = name
+		}
+		return err == nil, err
+	})
+}
+
+// compareMachines waits until the VirtualMachines and the servers are the wanted ones.
+func (p *player) compareMachines(ctx context.Context, want Machines) error {
+	var objects, servers []string
+	err := p.until(ctx, p.limit(want.Within), func() (bool, error) {
+		list, err := p.vms().List(ctx, api.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		memory, err := driver.NewMemory(p.state)
+		if err != nil {
+			return false, err
+		}
+		objects, servers = nil, nil
+		for _, vm := range list.Items {
+			objects = append(objects, vm.Name)
+		}
+		for _, server := range memory.Names() {
+			servers = append(servers, p.machines[server])
+		}
+		return slices.Equal(objects, want.Objects) && slices.Equal(servers, want.Servers), nil
+	})
+	switch {
+	case err == nil:
+		p.say("run-machines", p.names(objects), p.names(servers))
+	case errors.Is(err, errTooLong):
+		return p.fail("run-not-machines", p.names(objects), p.names(servers), p.names(want.Objects), p.names(want.Servers))
+	}
+	return err
+}
+
+// names returns names as a text.
+func (p *player) names(names []string) string {
+	if len(names) == 0 {
+		return Say(p.Lang, "run-none")
+	}
+	return strings.Join(names, ", ")
 }

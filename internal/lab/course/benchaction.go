@@ -1,4 +1,4 @@
-package play
+package course
 
 import (
 	"bytes"
@@ -10,17 +10,15 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/course"
 )
 
 // benchLimit is how long the benchmarks of one action may take. They take some seconds.
 const benchLimit = 2 * time.Minute
 
-// percentiles are the columns of latencies.
+// percentiles are the latencies that are shown.
 var percentiles = []string{"p50", "p90", "p99", "max"}
 
 // measurement is what a program prints about one design in one round.
@@ -31,7 +29,7 @@ type measurement struct {
 }
 
 // bench measures the designs with the program and prints the medians of its rounds.
-func (p *player) bench(ctx context.Context, b course.Bench) error {
+func (p *player) bench(ctx context.Context, b Bench) error {
 	measured, err := p.measure(ctx, b)
 	if err != nil {
 		return err
@@ -45,22 +43,18 @@ func (p *player) bench(ctx context.Context, b course.Bench) error {
 		}
 		return bench.Median(values)
 	}
-	table := tabwriter.NewWriter(p.Out, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "\tprocessed\t%s\t\n", strings.Join(percentiles, "\t"))
 	for _, design := range b.Designs {
-		fmt.Fprintf(table, "%s\t%s\t", design, bench.Human(median(design, "processed"), bench.PerSecond))
+		line := fmt.Sprintf("%-10s %s", design, bench.Human(median(design, "processed"), bench.PerSecond))
 		for _, name := range percentiles {
-			fmt.Fprintf(table, "%s\t", bench.Human(median(design, name), bench.Nanoseconds))
+			line += fmt.Sprintf("   %s %s", name, bench.Human(median(design, name), bench.Nanoseconds))
 		}
-		fmt.Fprintln(table)
+		p.line(line)
 	}
-	table.Flush()
 	for _, design := range b.Designs {
 		for _, name := range percentiles {
 			want, limited := b.AtLeast[name]
 			if got := time.Duration(median(design, name)); limited && got < want {
-				p.say("run-bench-low", design, name, got.Round(time.Microsecond), want)
-				return errOutcome
+				return p.fail("run-bench-low", design, name, got.Round(time.Microsecond), want)
 			}
 		}
 	}
@@ -79,7 +73,7 @@ func (m measurement) value(name string) float64 {
 }
 
 // measure runs the program.
-func (p *player) measure(ctx context.Context, b course.Bench) ([]measurement, error) {
+func (p *player) measure(ctx context.Context, b Bench) ([]measurement, error) {
 	limited, cancel := context.WithTimeout(ctx, p.limit(benchLimit))
 	defer cancel()
 	designs := strings.Join(b.Designs, ",")
@@ -96,8 +90,7 @@ func (p *player) measure(ctx context.Context, b course.Bench) ([]measurement, er
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case limited.Err() != nil:
-		p.say("run-bench-hangs", p.limit(benchLimit).Seconds())
-		return nil, errOutcome
+		return nil, p.fail("run-bench-hangs", p.limit(benchLimit).Seconds())
 	case err != nil && strings.Contains(failed.String(), "\ngoroutine "):
 		return nil, errEnded
 	case err != nil:

@@ -100,7 +100,7 @@ func (g glossary) markdown(lang, other words.Lang, link, head, not, stop string)
 // language, each term with its meaning.
 func TestTheLiveViewExplainsItsBoxes(t *testing.T) {
 	g := load(t)
-	script, err := os.ReadFile(filepath.Join(repository, "internal/observe/web/view/page/dialogs.js"))
+	script, err := os.ReadFile(filepath.Join(repository, "internal/observe/web/page/dialogs.js"))
 	require.NoError(t, err)
 	found := regexp.MustCompile(`boxNames = \[([^\]]*)\]`).FindStringSubmatch(string(script))
 	require.NotEmpty(t, found)
@@ -124,7 +124,7 @@ func TestTheLiveViewExplainsItsBoxes(t *testing.T) {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	require.NoError(t, encoder.Encode(boxes))
-	compare(t, "internal/observe/web/view/page/glossary.json", b.String())
+	compare(t, "internal/observe/web/page/glossary.json", b.String())
 }
 
 // Every term has both languages, is in its place, and names labs that exist. internal/house looks

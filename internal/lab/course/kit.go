@@ -47,9 +47,6 @@ func IsKit(repository string) bool {
 	return err == nil
 }
 
-// PartialKit returns the name of the file that holds a kit until it is complete.
-func PartialKit(file string) string { return file + ".part" }
-
 // WriteKit writes a kit. A kit that is not complete leaves no file.
 func WriteKit(ctx context.Context, k Kit) error {
 	scratch, err := os.MkdirTemp("", "orrery-kit-")
@@ -57,7 +54,7 @@ func WriteKit(ctx context.Context, k Kit) error {
 		return err
 	}
 	defer os.RemoveAll(scratch)
-	file, err := os.Create(PartialKit(k.File))
+	file, err := os.Create(k.File + ".part")
 	if err != nil {
 		return err
 	}
@@ -94,7 +91,7 @@ func (k Kit) stage(ctx context.Context, scratch string) error {
 		files[path.Join(kitFolder, "go", filepath.Base(archive))] = text
 	}
 	for name, text := range files {
-		if err := write(filepath.Join(root, filepath.FromSlash(name)), text, 0o644); err != nil {
+		if err := WriteFile(filepath.Join(root, filepath.FromSlash(name)), text, 0o644); err != nil {
 			return err
 		}
 	}

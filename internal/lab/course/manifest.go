@@ -9,8 +9,10 @@
 // The learner's [Folder], workshop/work, is a Go module of its own with a folder for each lab and
 // the progress; git ignores it. An [Overlay] puts the learner's files into a build of the
 // repository and maps the paths in Go's output back. A [TestBinary] runs step by step, each in a
-// process of its own. The messages of the commands, in both languages, are part of the program,
-// because some of them are needed where there is no repository.
+// process of its own. [Play] is "lab run": it starts the API server in memory and the real
+// controller with the learner's gear, or the program that the manifest names, plays the requests
+// and faults of the manifest, and checks the outcome. The messages of the commands, in both
+// languages, are part of the program, because some are needed where there is no repository.
 package course
 
 import (
@@ -97,7 +99,7 @@ type Run struct {
 	Gears string `yaml:"gears"`
 	// Args are further arguments of "orrery run", or the first arguments of another program.
 	Args []string `yaml:"args"`
-	// Script are the requests and faults, and the outcome that is checked. Package play knows the
+	// Script are the requests and faults, and the outcome that is checked. [Action] has the
 	// words.
 	Script []Action `yaml:"script"`
 	// Scene is the scene of "lab demo" that shows the gear.

@@ -1,7 +1,4 @@
-// Package play is "lab run": it starts the API server in memory and the real controller with the
-// learner's gear, or the program that the manifest names. It plays the requests and faults of the
-// lab's manifest, and checks the outcome.
-package play
+package course
 
 import (
 	"context"
@@ -15,7 +12,6 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/causes"
-	"orrery/internal/lab/course"
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
 	"orrery/restclient"
@@ -23,9 +19,9 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// Config says what is run.
-type Config struct {
-	Run course.Run
+// PlayConfig says what is run.
+type PlayConfig struct {
+	Run Run
 	// Program is the program that was built with the learner's files.
 	Program string
 	// Verdicts is the file with the learner's verdicts, for the action stuck. Passed reports that the
@@ -36,10 +32,10 @@ type Config struct {
 	LimitFactor int
 	// Log is the file for the controller's log.
 	Log string
-	// Keep, if not nil, is called when the script has ended and the controller still runs. It gets the
-	// kubeconfig of the server and the address of the controller's gears. When it returns, or the
-	// controller has ended, both end. The outcome stays that of the script.
-	Keep func(ctx context.Context, kubeconfig, gears string)
+	// Keep, if not nil, is called when the script has ended, with the kubeconfig of the server and the
+	// address of the controller's gears. Then both run until the context or the controller ends. The
+	// outcome stays that of the script.
+	Keep func(kubeconfig, gears string)
 	// Trace, if not nil, follows the controller's gears to the end. Begun is called when its first
 	// event can be shown, or when the controller has ended before that.
 	Trace *trace.Relay
@@ -59,13 +55,13 @@ type Outcome struct {
 
 // player plays a script.
 type player struct {
-	Config
+	PlayConfig
 	server  *apiserver.Server
 	client  *restclient.Client
 	process *process // nil while no program runs
 	began   time.Time
 	// filled has what was created under each prefix.
-	filled map[string]course.Fill
+	filled map[string]Fill
 	// machines are the names of the VirtualMachines that the script created, by their servers' names.
 	machines map[string]string
 	// world is where the situations of lab 13 are set up; situation is the present one, or nil.
@@ -76,9 +72,9 @@ type player struct {
 }
 
 // Play plays the script of a lab.
-func Play(ctx context.Context, config Config) (Outcome, error) {
+func Play(ctx context.Context, config PlayConfig) (Outcome, error) {
 	p := &player{
-		Config: config, began: time.Now(), filled: map[string]course.Fill{}, machines: map[string]string{},
+		PlayConfig: config, began: time.Now(), filled: map[string]Fill{}, machines: map[string]string{},
 	}
 	dir, err := os.MkdirTemp("", "orrery-lab-")
 	if err != nil {
@@ -100,14 +96,14 @@ func Play(ctx context.Context, config Config) (Outcome, error) {
 	return p.control(ctx)
 }
 
-// Whole returns a run for the whole runtime: full namespaces are deleted.
-func Whole() course.Run {
-	return course.Run{
+// WholeRun returns a run for the whole runtime: full namespaces are deleted.
+func WholeRun() Run {
+	return Run{
 		Args: []string{"--concurrent-namespace-syncs=10", "--namespace-deletion-grace-period=0s"},
-		Script: []course.Action{
-			{Say: course.Message("run-whole-fill"), Fill: &course.Fill{Prefix: "team", Namespaces: 20, Objects: 6}},
-			{Say: course.Message("run-whole-delete"), Delete: "team"},
-			{Gone: &course.Gone{Prefix: "team", Within: time.Minute}},
+		Script: []Action{
+			{Say: Message("run-whole-fill"), Fill: &Fill{Prefix: "team", Namespaces: 20, Objects: 6}},
+			{Say: Message("run-whole-delete"), Delete: "team"},
+			{Gone: &Gone{Prefix: "team", Within: time.Minute}},
 		},
 	}
 }
@@ -143,8 +139,13 @@ func (p *player) control(ctx context.Context) (Outcome, error) {
 	err = p.play(ctx)
 	kept := p.Keep != nil && p.process != nil && (err == nil || errors.Is(err, errOutcome))
 	if kept {
-		if !p.keep(ctx) {
-			err = errEnded
+		p.Keep(p.kubeconfig, p.process.gears())
+		select {
+		case <-p.process.ended: // a Ctrl-C reaches the controller as well, and is its exit code
+			if p.process.command.ProcessState.ExitCode() != program.ExitInterrupted {
+				err = errEnded
+			}
+		case <-ctx.Done():
 		}
 		ctx = context.WithoutCancel(ctx) // the outcome is known
 	}
@@ -154,39 +155,18 @@ func (p *player) control(ctx context.Context) (Outcome, error) {
 	finished := true
 	if p.process != nil {
 		p.say("run-stops", stopLimit.Seconds())
-		finished = p.process.stop() || kept // a Ctrl-C reaches the controller as well, and is its exit code
+		finished = p.process.stop() || kept
 	}
 	if ctx.Err() != nil {
 		return Outcome{}, ctx.Err()
 	}
 	if err == nil && !finished {
-		p.say("run-not-finished", stopLimit.Seconds())
-		err = errOutcome
+		err = p.fail("run-not-finished", stopLimit.Seconds())
 	}
 	if errors.Is(err, errOutcome) {
 		return Outcome{Output: p.output()}, nil
 	}
 	return Outcome{OK: err == nil, Output: p.output()}, err
-}
-
-// keep calls Keep. It reports whether the controller still runs, or was interrupted.
-func (p *player) keep(ctx context.Context) bool {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-p.process.ended:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	p.Keep(ctx, p.kubeconfig, p.process.gears())
-	select {
-	case <-p.process.ended:
-		return p.process.command.ProcessState.ExitCode() == program.ExitInterrupted
-	default:
-		return true
-	}
 }
 
 // output returns what the program logged.
@@ -221,8 +201,14 @@ func (p *player) startServer(ctx context.Context) (err error) {
 	return err
 }
 
+// fail says why the outcome is another.
+func (p *player) fail(name string, arguments ...any) error {
+	p.say(name, arguments...)
+	return errOutcome
+}
+
 // say prints a line with the time.
-func (p *player) say(name string, arguments ...any) { p.line(course.Say(p.Lang, name, arguments...)) }
+func (p *player) say(name string, arguments ...any) { p.line(Say(p.Lang, name, arguments...)) }
 
 func (p *player) line(text string) {
 	fmt.Fprintf(p.Out, "  %5.1f s  %s\n", time.Since(p.began).Seconds(), text)
@@ -236,8 +222,7 @@ func (p *player) play(ctx context.Context) error {
 	if p.process != nil {
 		err := p.until(ctx, p.limit(startLimit), p.process.ready)
 		if errors.Is(err, errTooLong) {
-			p.say("run-not-ready", p.limit(startLimit).Seconds())
-			return errOutcome
+			return p.fail("run-not-ready", p.limit(startLimit).Seconds())
 		}
 		if err != nil {
 			return err
@@ -260,7 +245,7 @@ func (p *player) limit(d time.Duration) time.Duration {
 }
 
 // act plays one action.
-func (p *player) act(ctx context.Context, a course.Action) error {
+func (p *player) act(ctx context.Context, a Action) error {
 	switch {
 	case a.Fill != nil:
 		return p.fill(ctx, *a.Fill)

@@ -1,4 +1,4 @@
-package play_test
+package course_test
 
 import (
 	"context"
@@ -22,9 +22,8 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/course"
-	"orrery/internal/lab/course/play"
 	"orrery/internal/observe/trace"
-	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web"
 	"orrery/internal/why"
 	"orrery/internal/words"
 	"orrery/queue"
@@ -75,8 +74,7 @@ func control(mode string) int {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGTERM, os.Interrupt)
 	fmt.Println(strings.Join(os.Args[1:], " "))
-	switch mode {
-	case "knows", "guesses":
+	if mode == "knows" || mode == "guesses" {
 		go reports()
 	}
 	reason := <-ended
@@ -89,20 +87,27 @@ func control(mode string) int {
 	return 0
 }
 
-// played plays a script with this binary as the controller.
-func played(t *testing.T, mode, actions string) (outcome play.Outcome, told string, err error) {
+// playing plays a run with this binary as the controller.
+func playing(t *testing.T, ctx context.Context, mode string, config course.PlayConfig) (
+	outcome course.Outcome, told string, err error) {
 	t.Helper()
 	t.Setenv("LAB_CONTROLLER", mode)
+	var out strings.Builder
+	config.Program, config.Log = os.Args[0], filepath.Join(t.TempDir(), "log")
+	config.Out, config.Lang = &out, words.English
+	outcome, err = course.Play(ctx, config)
+	return outcome, out.String(), err
+}
+
+// played plays a script.
+func played(t *testing.T, mode, actions string) (outcome course.Outcome, told string, err error) {
+	t.Helper()
 	run := course.Run{Args: []string{"--concurrent-namespace-syncs=3"}}
 	if mode == "dies" {
 		run = course.Run{Program: "examples/p", Args: []string{"-a"}}
 	}
 	require.NoError(t, yaml.Unmarshal([]byte(actions), &run.Script))
-	var out strings.Builder
-	outcome, err = play.Play(t.Context(), play.Config{
-		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: words.English,
-	})
-	return outcome, out.String(), err
+	return playing(t, t.Context(), mode, course.PlayConfig{Run: run})
 }
 
 func TestAScriptIsPlayed(t *testing.T) {
@@ -115,6 +120,7 @@ func TestAScriptIsPlayed(t *testing.T) {
 - {fill: {prefix: later, namespaces: 1}}
 - {gone: {prefix: none, within: 1s}}
 - {gone: {prefix: tea, within: 1s}} # team-0 is of another prefix
+- {metric: {name: retries, at_least: 1, within: 60s}} # a series with labels begins with its first value
 - {metric: {name: passes, at_least: 42, at_most: 42, within: 1s}}
 `)
 	require.NoError(t, err)
@@ -146,52 +152,43 @@ func TestAnotherOutcomeIsToldAndIsNoError(t *testing.T) {
 
 // A kept run ends when its context does; the outcome is that of the script.
 func TestARunIsKept(t *testing.T) {
-	t.Setenv("LAB_CONTROLLER", "works")
 	ctx, interrupt := context.WithCancel(t.Context())
 	run := course.Run{Script: []course.Action{{Fill: &course.Fill{Prefix: "team", Namespaces: 2}}}}
 	found := 0
-	outcome, err := play.Play(ctx, play.Config{
-		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: words.English,
-		Keep: func(ctx context.Context, file, gears string) {
-			config, _, err := kubeconfig.Load(kubeconfig.Options{Path: file})
-			require.NoError(t, err)
-			client, err := restclient.New(config)
-			require.NoError(t, err)
-			defer client.Close()
-			list, err := restclient.Dynamic(client, api.NamespacesResource, "").List(ctx, api.ListOptions{})
-			require.NoError(t, err)
-			for _, namespace := range list.Items {
-				if strings.HasPrefix(namespace.GetName(), "team-") {
-					found++
-				}
+	outcome, _, err := playing(t, ctx, "works", course.PlayConfig{Run: run, Keep: func(file, gears string) {
+		defer interrupt()
+		config, _, err := kubeconfig.Load(kubeconfig.Options{Path: file})
+		require.NoError(t, err)
+		client, err := restclient.New(config)
+		require.NoError(t, err)
+		defer client.Close()
+		list, err := restclient.Dynamic(client, api.NamespacesResource, "").List(ctx, api.ListOptions{})
+		require.NoError(t, err)
+		for _, namespace := range list.Items {
+			if strings.HasPrefix(namespace.GetName(), "team-") {
+				found++
 			}
-			answer, err := http.Get(strings.TrimSuffix(gears, "/debug/orrery?pretty") + "/metrics")
-			require.NoError(t, err, "the controller still runs")
-			answer.Body.Close()
-			interrupt()
-			<-ctx.Done()
-		},
-	})
+		}
+		ask(gears, "/metrics")
+	}})
 	require.NoError(t, err)
 	assert.True(t, outcome.OK)
 	assert.Equal(t, 2, found)
 }
 
+// ask sends a request to a controller, which may end before it has answered.
+func ask(gears, path string) {
+	if answer, err := http.Get(strings.TrimSuffix(gears, "/debug/orrery?pretty") + path); err == nil {
+		answer.Body.Close()
+	}
+}
+
 // Ctrl-C on a terminal reaches the controller as well. A kept controller that ends in another way
 // has crashed.
 func TestAKeptControllerThatEnds(t *testing.T) {
-	t.Setenv("LAB_CONTROLLER", "works")
 	for path, crashed := range map[string]bool{"/interrupt": false, "/end": true} {
-		outcome, err := play.Play(t.Context(), play.Config{
-			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: words.English,
-			Keep: func(ctx context.Context, _, gears string) {
-				answer, err := http.Get(strings.TrimSuffix(gears, "/debug/orrery?pretty") + path)
-				if err == nil {
-					answer.Body.Close()
-				}
-				<-ctx.Done()
-			},
-		})
+		outcome, _, err := playing(t, t.Context(), "works",
+			course.PlayConfig{Keep: func(_, gears string) { ask(gears, path) }})
 		require.NoError(t, err)
 		assert.Equal(t, crashed, outcome.Crashed, path)
 		assert.Equal(t, !crashed, outcome.OK, path)
@@ -204,13 +201,6 @@ func TestAControllerThatEndsIsACrash(t *testing.T) {
 	assert.True(t, outcome.Crashed)
 	assert.False(t, outcome.OK)
 	assert.Contains(t, outcome.Output, "panic: lab 08: Queue.Get is yours to write")
-}
-
-// A series with labels does not exist before its first value.
-func TestAScriptWaitsForASeriesThatBeginsLater(t *testing.T) {
-	outcome, told, err := played(t, "works", "[{metric: {name: retries, at_least: 1, within: 60s}}]")
-	require.NoError(t, err)
-	assert.True(t, outcome.OK, told)
 }
 
 func TestAMistakeInAScriptIsAnError(t *testing.T) {
@@ -269,7 +259,7 @@ func traced() (stop func()) {
 	}
 	recorder.Queue("work").Added(queue.Event[string]{Key: "a", Seq: 1})
 	recorder.Flush()
-	server, err := view.Start(view.Config{Source: recorder})
+	server, err := web.StartView(web.ViewConfig{Source: recorder})
 	if err != nil {
 		panic(err)
 	}
@@ -281,15 +271,11 @@ func traced() (stop func()) {
 }
 
 // followed plays a script with a trace, and returns its lines and what the header says.
-func followed(t *testing.T, mode string) (outcome play.Outcome, lines []string, header trace.Header, begun int) {
+func followed(t *testing.T, mode string) (outcome course.Outcome, lines []string, header trace.Header, begun int) {
 	t.Helper()
-	t.Setenv("LAB_CONTROLLER", mode)
-	program, err := os.Executable()
-	require.NoError(t, err)
 	relay := trace.NewRelay(trace.Header{Run: "lab run", Mode: "lab", Gears: "textbook"})
-	outcome, err = play.Play(t.Context(), play.Config{
-		Run: course.Run{}, Program: program, Log: t.TempDir() + "/log", Out: io.Discard, LimitFactor: 10,
-		Trace: relay, Begun: func() { begun++; header = relay.Header() },
+	outcome, _, err := playing(t, t.Context(), mode, course.PlayConfig{
+		LimitFactor: 10, Trace: relay, Begun: func() { begun++; header = relay.Header() },
 	})
 	require.NoError(t, err)
 	relay.End(map[bool]string{true: "panic: it crashed"}[outcome.Crashed])
@@ -371,20 +357,17 @@ func TestAStuckNamespaceIsExplainedAfterAPass(t *testing.T) {
 		{"knows", true, true, "orrery why shop:\nshop C07 true\nC18\n"},
 		{"guesses", true, false, "shop C07 true\n"},
 	} {
-		t.Setenv("LAB_CONTROLLER", c.mode)
-		var out strings.Builder
-		outcome, err := play.Play(t.Context(), play.Config{
-			Run:     course.Run{Script: []course.Action{{Stuck: &course.Stuck{Namespace: "second"}}}},
-			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: words.English,
+		outcome, told, err := playing(t, t.Context(), c.mode, course.PlayConfig{
+			Run:      course.Run{Script: []course.Action{{Stuck: &course.Stuck{Namespace: "second"}}}},
 			Verdicts: file, Passed: c.passed,
 		})
 		require.NoError(t, err)
-		assert.Equal(t, c.ok, outcome.OK, out.String())
-		assert.Contains(t, out.String(), "namespace shop: Terminating\n")
-		assert.Contains(t, out.String(), "NamespaceContentRemaining=True Seen: all\n")
-		assert.Contains(t, out.String(), c.says)
-		assert.Equal(t, c.passed && c.ok, strings.Contains(out.String(), "\nC18\n"), out.String())
-		assert.Equal(t, !c.ok, strings.Contains(out.String(),
-			"orrery why must prove C07, C18, and has not done so within 0 s"), out.String())
+		assert.Equal(t, c.ok, outcome.OK, told)
+		assert.Contains(t, told, "namespace shop: Terminating\n")
+		assert.Contains(t, told, "NamespaceContentRemaining=True Seen: all\n")
+		assert.Contains(t, told, c.says)
+		assert.Equal(t, c.passed && c.ok, strings.Contains(told, "\nC18\n"), told)
+		assert.Equal(t, !c.ok, strings.Contains(told,
+			"orrery why must prove C07, C18, and has not done so within 0 s"), told)
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 var (
 	verbForm = regexp.MustCompile(`%(\[[0-9]+\])?[-0-9.]*[a-z]`)
-	useForm  = regexp.MustCompile(`(?:\bSay\([\w.]+, |\b(?:Message|print|say|refuse)\()"([a-z-]+)"`)
+	useForm  = regexp.MustCompile(`(?:\bSay\([\w.]+, |\b(?:Message|print|say|refuse|fail)\()"([a-z-]+)"`)
 )
 
 // Both languages of a message take the same arguments in the same order.

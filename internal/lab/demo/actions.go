@@ -6,15 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
 
-// Enter shows what is happening from now on; see [story.State.Enter].
+// Enter shows what is happening from now on; see [State.Enter].
 func (s *Stage) Enter(now string) {
-	s.Update(func(state *story.State) { state.Enter(now, 0) })
+	s.Update(func(state *State) { state.Enter(now, 0) })
 }
 
 // objectsOf returns the script's client for a resource.
@@ -66,16 +65,16 @@ func (s *Stage) Fill(ctx context.Context) error {
 			}
 		}
 	}
-	s.Tell(story.You, "%d object[s] of %d types are in it: %s", made, len(content), strings.Join(inventory, ", "))
+	s.Tell(You, "%d object[s] of %d types are in it: %s", made, len(content), strings.Join(inventory, ", "))
 	s.Enter("the namespace is full and is about to be deleted")
-	return s.Await(ctx, func(state *story.State) bool {
+	return s.Await(ctx, func(state *State) bool {
 		return state.Total().Most >= all && state.Namespace.Phase != ""
 	})
 }
 
 // CreateNamespace creates the namespace, empty.
 func (s *Stage) CreateNamespace(ctx context.Context) error {
-	s.Tell(story.You, "kubectl create namespace %s", Namespace)
+	s.Tell(You, "kubectl create namespace %s", Namespace)
 	namespace := object("Namespace", Namespace)
 	_, err := s.objectsOf(api.NamespacesResource, "").Create(ctx, namespace, api.UpdateOptions{})
 	return err
@@ -83,7 +82,7 @@ func (s *Stage) CreateNamespace(ctx context.Context) error {
 
 // DeleteNamespace deletes the namespace and reports its new state.
 func (s *Stage) DeleteNamespace(ctx context.Context) error {
-	s.Tell(story.You, "kubectl delete namespace %s", Namespace)
+	s.Tell(You, "kubectl delete namespace %s", Namespace)
 	namespaces := s.objectsOf(api.NamespacesResource, "")
 	if err := namespaces.Delete(ctx, Namespace, api.DeleteOptions{}); err != nil {
 		return fmt.Errorf("deleting the namespace: %w", err)
@@ -92,7 +91,7 @@ func (s *Stage) DeleteNamespace(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the namespace: %w", err)
 	}
-	s.Tell(story.Server,
+	s.Tell(Server,
 		"the namespace stays: deletionTimestamp is set, the phase is %s, spec.finalizers is %s; the server refuses "+
 			"new objects in it",
 		namespace.NestedString("status", "phase"),
@@ -119,7 +118,7 @@ func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 		}
 		released++
 	}
-	s.Tell(story.Operator, "has made its backups and removes the finalizer from %d crontab[s]; "+
+	s.Tell(Operator, "has made its backups and removes the finalizer from %d crontab[s]; "+
 		"the server removes them at once", released)
 	return nil
 }
@@ -137,7 +136,7 @@ func (s *Stage) eachConfigMap(n int, do func(name string) error) error {
 // labelAll changes every configmap.
 func labelAll(label string) step {
 	return func(on *Stage, ctx context.Context) error {
-		on.Tell(story.You, "kubectl -n %s label configmaps --all %s=yes", Namespace, label)
+		on.Tell(You, "kubectl -n %s label configmaps --all %s=yes", Namespace, label)
 		return on.eachConfigMap(on.Objects, func(name string) error { return on.label(ctx, name, label+"=yes") })
 	}
 }
@@ -148,7 +147,7 @@ func (s *Stage) DeleteSome(ctx context.Context, n int) (deleted int, err error) 
 		deleted++
 		return s.ConfigMaps(nil).Delete(ctx, name, api.DeleteOptions{})
 	})
-	s.Tell(story.You, "kubectl -n %s delete configmaps: %d object[s]", Namespace, deleted)
+	s.Tell(You, "kubectl -n %s delete configmaps: %d object[s]", Namespace, deleted)
 	return deleted, err
 }
 
@@ -157,7 +156,7 @@ func (s *Stage) DeleteSome(ctx context.Context, n int) (deleted int, err error) 
 func (s *Stage) ShowWhy(ctx context.Context) error {
 	return s.eachCondition(ctx, api.NamespacesResource, Namespace, func(condition map[string]any) {
 		if condition["status"] == string(api.ConditionTrue) {
-			s.Tell(story.You, "kubectl describe namespace %s: %v, because: %v", Namespace,
+			s.Tell(You, "kubectl describe namespace %s: %v, because: %v", Namespace,
 				condition["type"], condition["message"])
 		}
 	})
@@ -193,7 +192,7 @@ func (s *Stage) BreakAPI(ctx context.Context) error {
 	if _, err := s.objectsOf(apiServices, "").Create(ctx, service, api.UpdateOptions{}); err != nil {
 		return fmt.Errorf("creating APIService %s: %w", BrokenAPI, err)
 	}
-	s.Tell(story.You,
+	s.Tell(You,
 		"kubectl create -f apiservice.yaml: %s names the service kube-system/metrics-server, which does not exist",
 		BrokenAPI)
 	return s.ShowAPI(ctx)
@@ -203,7 +202,7 @@ func (s *Stage) BreakAPI(ctx context.Context) error {
 func (s *Stage) ShowAPI(ctx context.Context) error {
 	return s.eachCondition(ctx, apiServices, BrokenAPI, func(condition map[string]any) {
 		if condition["type"] == "Available" {
-			s.Tell(story.You, "kubectl get apiservice %s: Available is %v (%v), because: %v", BrokenAPI,
+			s.Tell(You, "kubectl get apiservice %s: Available is %v (%v), because: %v", BrokenAPI,
 				condition["status"], condition["reason"], condition["message"])
 		}
 	})
@@ -213,11 +212,11 @@ func (s *Stage) ShowAPI(ctx context.Context) error {
 func (s *Stage) DeleteAPI(ctx context.Context) error {
 	err := s.objectsOf(apiServices, "").Delete(ctx, BrokenAPI, api.DeleteOptions{})
 	if api.IsNotFound(err) {
-		s.Tell(story.You, "the APIService %s is already gone: another client deleted it", BrokenAPI)
+		s.Tell(You, "the APIService %s is already gone: another client deleted it", BrokenAPI)
 		return nil
 	}
 	if err == nil {
-		s.Tell(story.You, "kubectl delete apiservice %s: an API without a service is removed", BrokenAPI)
+		s.Tell(You, "kubectl delete apiservice %s: an API without a service is removed", BrokenAPI)
 	}
 	return err
 }

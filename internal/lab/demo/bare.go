@@ -12,8 +12,6 @@ import (
 
 	"orrery/controller"
 	"orrery/informer"
-	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/story"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -122,13 +120,13 @@ func (s *Stage) startPlain(ctx context.Context, retry time.Duration) error {
 		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](cmp.Or(retry, time.Second), time.Minute),
 		Reconcile: func(ctx context.Context, key string) (_ time.Duration, err error) {
 			if retry > 0 {
-				_, err = s.ConfigMaps(client).Get(ctx, story.NameOf(key), api.GetOptions{})
+				_, err = s.ConfigMaps(client).Get(ctx, NameOf(key), api.GetOptions{})
 			}
 			return 0, err
 		},
 		Keys:     s.configMaps.GetIndexer().ListKeys,
 		Synced:   []informer.InformerSynced{registered.HasSynced},
-		NewQueue: gate.HoldQueue(s.Gates, name, s.Gears.NewQueue), QueueTrace: s.Recorder.Queue(name),
+		NewQueue: HoldQueue(s.Gates, name, s.Gears.NewQueue), QueueTrace: s.Recorder.Queue(name),
 	})
 	if err := s.runInformer(ctx); err != nil {
 		return err
@@ -164,7 +162,7 @@ func object(kind, name string) *api.Unstructured {
 // create creates a configmap without data.
 func create(name string) step {
 	return func(on *Stage, ctx context.Context) error {
-		on.Tell(story.You, "kubectl -n %s create configmap %s", Namespace, name)
+		on.Tell(You, "kubectl -n %s create configmap %s", Namespace, name)
 		_, err := on.ConfigMaps(nil).Create(ctx, object("ConfigMap", name), api.UpdateOptions{})
 		return err
 	}
@@ -173,8 +171,8 @@ func create(name string) step {
 // label sets a label of a configmap, such as n=1.
 func label(key, label string) step {
 	return func(on *Stage, ctx context.Context) error {
-		name := story.NameOf(key)
-		on.Tell(story.You, "kubectl -n %s label configmap %s %s", Namespace, name, label)
+		name := NameOf(key)
+		on.Tell(You, "kubectl -n %s label configmap %s %s", Namespace, name, label)
 		return on.label(ctx, name, label)
 	}
 }
@@ -189,7 +187,7 @@ func (s *Stage) label(ctx context.Context, name, label string) error {
 // remove deletes a configmap.
 func remove(name string) step {
 	return func(on *Stage, ctx context.Context) error {
-		on.Tell(story.You, "kubectl -n %s delete configmap %s", Namespace, name)
+		on.Tell(You, "kubectl -n %s delete configmap %s", Namespace, name)
 		return on.ConfigMaps(nil).Delete(ctx, name, api.DeleteOptions{})
 	}
 }

@@ -1,4 +1,4 @@
-package story
+package demo
 
 import (
 	"maps"
@@ -67,8 +67,8 @@ func (s *State) sum() {
 
 // namespace returns what the run knows of the namespace: the controller has a state of it once it
 // is being deleted.
-func (s *State) namespace() Namespace {
-	n, deleting := Namespace{Name: s.Namespace.Name}, s.Run.Namespaces[s.Namespace.Name]
+func (s *State) namespace() NamespaceStory {
+	n, deleting := NamespaceStory{Name: s.Namespace.Name}, s.Run.Namespaces[s.Namespace.Name]
 	stored := false
 	if i := s.Run.Informers["namespaces"]; i != nil {
 		_, stored = i.Store.Objects[n.Name]

@@ -1,4 +1,4 @@
-package gate
+package demo
 
 import (
 	"context"
@@ -9,23 +9,23 @@ import (
 	"orrery/queue"
 )
 
-// line is what the decorators of one informer or queue share: items stop waiting when it
+// seam is what the decorators of one informer or queue share: items stop waiting when it
 // ends.
-type line struct {
+type seam struct {
 	gates *Gates
 	name  string // of the informer or queue
 	ctx   context.Context
 	end   context.CancelFunc
 }
 
-func newLine(gates *Gates, name string) *line {
-	l := &line{gates: gates, name: name}
+func newSeam(gates *Gates, name string) *seam {
+	l := &seam{gates: gates, name: name}
 	l.ctx, l.end = context.WithCancel(context.Background())
 	return l
 }
 
 // hold blocks while the item waits at its gate.
-func (l *line) hold(gate ID, key string, failures int) {
+func (l *seam) hold(gate GateID, key string, failures int) {
 	l.gates.Wait(l.ctx, Item{gate, l.name, key, failures})
 }
 
@@ -35,7 +35,7 @@ func HoldInformer[T informer.Object](g *Gates, config informer.Config[T]) inform
 	if g == nil {
 		return config
 	}
-	l := newLine(g, config.Name)
+	l := newSeam(g, config.Name)
 	config.Gears = config.Gears.WithDefaults()
 	newQueue := config.Gears.NewQueue
 	config.Gears.NewQueue = func(c deltafifo.Config[T]) informer.Queue[T] { return holdPops(l, newQueue, c) }
@@ -50,14 +50,14 @@ func HoldInformer[T informer.Object](g *Gates, config informer.Config[T]) inform
 // one key at a time.
 type popHolder[T informer.Object] struct {
 	informer.Queue[T]
-	*line
+	*seam
 	grown chan struct{} // has an entry when something was queued
 }
 
 func holdPops[T informer.Object](
-	l *line, newQueue func(deltafifo.Config[T]) informer.Queue[T], config deltafifo.Config[T],
+	l *seam, newQueue func(deltafifo.Config[T]) informer.Queue[T], config deltafifo.Config[T],
 ) informer.Queue[T] {
-	p := &popHolder[T]{line: l, grown: make(chan struct{}, 1)}
+	p := &popHolder[T]{seam: l, grown: make(chan struct{}, 1)}
 	config.Trace = deltafifo.JoinTraces(config.Trace, &deltafifo.Trace[T]{
 		Queued:   func(string, deltafifo.Delta[T], int) { p.signal() },
 		Replaced: func(string, int, int, int) { p.signal() },
@@ -113,7 +113,7 @@ func keyOf[T informer.Object](object T) string {
 
 // heldHandler holds calls at G4.
 type heldHandler[T informer.Object] struct {
-	*line
+	*seam
 	informer.ResourceEventHandler[T]
 }
 
@@ -143,13 +143,13 @@ func HoldQueue(g *Gates, name string, newQueue WorkQueue) WorkQueue {
 	}
 	return func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
 		g.wire(G5, G7)
-		return &heldQueue{newQueue(limiter, config), newLine(g, name)}
+		return &heldQueue{newQueue(limiter, config), newSeam(g, name)}
 	}
 }
 
 type heldQueue struct {
 	queue.ObservableInterface[string]
-	*line
+	*seam
 }
 
 func (q *heldQueue) Get() (key string, shutdown bool) {

@@ -17,8 +17,6 @@ import (
 
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/story"
 	"orrery/internal/words"
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
@@ -37,7 +35,7 @@ func inBubble(t *testing.T, name string, config Config) *Stage {
 }
 
 // screenSize is the size of a small terminal.
-func screenSize() story.Size { return story.Size{Width: 80, Height: 24} }
+func screenSize() Size { return Size{Width: 80, Height: 24} }
 
 func TestLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -56,7 +54,7 @@ func TestLines(t *testing.T) {
 			from += at
 		}
 		for _, line := range strings.Split(text, "\n") {
-			assert.LessOrEqual(t, len([]rune(line)), story.PlainWidth)
+			assert.LessOrEqual(t, len([]rune(line)), PlainWidth)
 		}
 		assert.Equal(t, 1, strings.Count(text, "kubectl delete namespace shop"), "each beat is printed once")
 	})
@@ -70,13 +68,13 @@ func TestChinese(t *testing.T) {
 			s := inBubble(t, name, Config{Out: &out, Lang: words.Chinese})
 			require.NoError(t, s.run(t.Context()))
 			for _, beat := range s.Teller.State().Beats {
-				if beat.Who != story.You { // commands
+				if beat.Who != You { // commands
 					assert.Regexp(t, `\p{Han}`, beat.Text)
 				}
 			}
 			assert.Contains(t, out.String(), s.scene.Words().Learnt[0].Chinese[:12])
 			for line := range strings.Lines(out.String()) {
-				assert.LessOrEqual(t, story.Columns(strings.TrimSuffix(line, "\n")), story.PlainWidth)
+				assert.LessOrEqual(t, Columns(strings.TrimSuffix(line, "\n")), PlainWidth)
 			}
 		})
 	}
@@ -86,7 +84,7 @@ func TestChinese(t *testing.T) {
 // soon.
 func TestDisplays(t *testing.T) {
 	for _, name := range []string{"finalizer", "stall"} {
-		for display, size := range map[string]func() story.Size{"lines": nil, "picture": screenSize} {
+		for display, size := range map[string]func() Size{"lines": nil, "picture": screenSize} {
 			for _, stopped := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%s/stopped=%t", name, display, stopped), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
@@ -127,17 +125,17 @@ func TestDisplays(t *testing.T) {
 
 // A scene with gates has no time limit: it goes on when the gates open.
 func TestGatesHoldAScene(t *testing.T) {
-	for _, id := range gate.IDs() {
+	for _, id := range GateIDs() {
 		t.Run(string(id), func(t *testing.T) {
 			waits := func(ctx context.Context, s *Stage) {
-				s.Gates.Close(id, gate.Filter{})
+				s.Gates.Close(id, Filter{})
 				for len(s.Recorder.State().Lab.Held[string(id)]) == 0 && ctx.Err() == nil {
 					time.Sleep(time.Millisecond)
 				}
 				time.Sleep(time.Hour)
 				s.Gates.Release()
 			}
-			run{reader: waits}.play(t, "stuck", func(t *testing.T, s story.State) {
+			run{reader: waits}.play(t, "stuck", func(t *testing.T, s State) {
 				assert.Greater(t, s.Elapsed, time.Hour)
 			})
 		})
@@ -165,7 +163,7 @@ func TestPanicGivesTheTerminalBack(t *testing.T) {
 	defer s.Close()
 	restoreLog := wait.PanicHandlers.Replace()
 	defer restoreLog()
-	stop := s.draw(story.NewPrinter(io.Discard, 80, false))
+	stop := s.draw(NewPrinter(io.Discard, 80, false))
 	assert.Panics(t, func() {
 		defer wait.HandleCrash()
 		panic("a gear breaks")
@@ -202,7 +200,7 @@ func TestRunOverSockets(t *testing.T) {
 // A scene with another outcome than it is there to show says so in its own words.
 func TestAnotherOutcomeOfAScene(t *testing.T) {
 	const want = "the scene did not show what it should: passes: got 3, want 2"
-	prove := func(*Stage, *story.State) error { return bench.Prove("passes", 2, 3) }
+	prove := func(*Stage, *State) error { return bench.Prove("passes", 2, 3) }
 	scene := Scene{Options: Options{Bare: true, Alone: true}, play: script(conclude(prove))}
 	on := newStage(Config{}, scene)
 	defer on.Close()

@@ -1,4 +1,4 @@
-package story
+package demo
 
 import (
 	"fmt"
@@ -56,9 +56,9 @@ func BeatLines(b Beat, width int) []string {
 // frame is the interval of drawing: smooth for the eye, and slow enough for a remote terminal.
 const frame = 70 * time.Millisecond
 
-// Run draws the teller's state until the returned function is called. That function waits for the
-// drawing goroutine and draws once more. It may be called more than once.
-func Run(draw func(State), teller *Teller) (stop func()) {
+// keepDrawing draws the teller's state until the returned function is called. That function waits
+// for the drawing goroutine and draws once more. It may be called more than once.
+func keepDrawing(draw func(State), teller *Teller) (stop func()) {
 	end := words.Redraw(frame, func() { draw(teller.State()) })
 	return sync.OnceFunc(func() {
 		end()
@@ -68,7 +68,7 @@ func Run(draw func(State), teller *Teller) (stop func()) {
 
 // The few codes of a terminal that a screen needs.
 const (
-	enter       = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J" // alternate screen, no cursor, no wrapping, clear
+	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J" // alternate screen, no cursor, no wrapping, clear
 	beginUpdate = "\x1b[?2026h"                         // synchronized update: terminals that support it draw the whole page at once
 	endUpdate   = "\x1b[?2026l"
 	clearPage   = "\x1b[2J"
@@ -78,7 +78,9 @@ const (
 // Restore restores a terminal that a screen has taken over.
 const Restore = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 
-// Screen draws pages on a terminal. [NewScreen] makes one.
+// Screen draws pages on a terminal. [NewScreen] makes one. Its Close restores the cursor, line
+// wrapping and the previous content, and may be called from any goroutine, such as one that handles
+// a panic. Errors of the terminal are ignored here; the caller notices them at its output.
 type Screen struct {
 	// Immutable.
 	out   io.Writer
@@ -93,7 +95,7 @@ type Screen struct {
 // NewScreen takes a terminal over until Close. It calls size before each page.
 func NewScreen(out io.Writer, size func() Size, color bool) *Screen {
 	s := &Screen{out: out, size: size, color: color, open: true}
-	s.write(enter)
+	s.write(enterScreen)
 	return s
 }
 
@@ -138,3 +140,38 @@ func (s *Screen) Draw(state State) {
 }
 
 func (s *Screen) write(text string) { _, _ = io.WriteString(s.out, text) }
+
+// Opening draws the introduction: what happens and what to watch.
+func Opening(s State, width int) []string {
+	lines := []string{"lab demo" + s.Say(", scene ") + s.Scene}
+	lines = append(lines, hanging("  ", s.Words.Happens.In(s.Lang), width)...)
+	lines = append(lines, hanging("  ", s.Words.Look.In(s.Lang), width)...)
+	return append(lines, "")
+}
+
+// Summary draws what a scene has measured, nothing if that is not its purpose.
+func Summary(s State, width int) []string {
+	if len(s.Figures) == 0 {
+		return nil
+	}
+	return append([]string{"", s.Say("What was measured")}, table(s.Figures, width)...)
+}
+
+// Closing draws what was learnt and what to read next.
+func Closing(s State, width int) []string {
+	lines := []string{"", s.Say("What was learnt")}
+	for _, text := range s.Words.Learnt {
+		lines = append(lines, hanging("  - ", text.In(s.Lang), width)...)
+	}
+	var files []Row
+	for _, r := range s.Words.Read {
+		files = append(files, Row{r.File, r.In(s.Lang)})
+	}
+	lines = append(lines, "", s.Say("Read on"))
+	return append(lines, table(files, width)...)
+}
+
+// Sentence returns a paragraph.
+func Sentence(text string, width int) []string {
+	return append([]string{""}, hanging("", text, width)...)
+}

@@ -1,4 +1,4 @@
-package gate_test
+package demo
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"orrery/deltafifo"
 	"orrery/informer"
 	"orrery/informer/informertest"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/observe/trace"
 	"orrery/restclient/api"
 )
@@ -24,7 +23,7 @@ type namespace = *api.Namespace
 type pipeline struct {
 	*informer.SharedIndexInformer[namespace]
 	t        *testing.T
-	gates    *gate.Gates
+	gates    *Gates
 	source   *informertest.FakeSource[namespace]
 	recorder *trace.Recorder
 	queue    informer.Queue[namespace] // without a gate
@@ -48,7 +47,7 @@ func newPipeline(t *testing.T, set gears.Set) *pipeline {
 	p := &pipeline{t: t, source: informertest.NewNamespaceSource(), ended: make(chan struct{})}
 	p.recorder = recorder(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	p.cancel, p.gates = cancel, gate.New(ctx, p.recorder)
+	p.cancel, p.gates = cancel, NewGates(ctx, p.recorder)
 	chosen := gears.Informer[namespace](set).WithDefaults()
 	newQueue := chosen.NewQueue
 	chosen.NewQueue = func(config deltafifo.Config[namespace]) informer.Queue[namespace] {
@@ -60,7 +59,7 @@ func newPipeline(t *testing.T, set gears.Set) *pipeline {
 		Name: name, Gears: chosen, Trace: p.recorder.Informer(name),
 		QueueTrace: trace.FIFO[namespace](p.recorder, name), StoreTrace: p.recorder.Store(name),
 	}
-	config := gate.HoldInformer(p.gates, plain)
+	config := HoldInformer(p.gates, plain)
 	p.SharedIndexInformer = informer.NewSharedIndexInformer(informer.ListerWatcher[namespace](p.source), config)
 	_, err := p.AddEventHandler(p.handler())
 	require.NoError(t, err)
@@ -115,28 +114,28 @@ func answers(t *testing.T, what string, f func()) {
 }
 
 // keys returns the keys that wait at a gate, as they are recorded.
-func keys(recorder *trace.Recorder, id gate.ID) []string {
+func keys(recorder *trace.Recorder, id GateID) []string {
 	return recorder.State().Lab.Held[string(id)]
 }
 
 // pipelineGates are the gates between the server and a handler.
-var pipelineGates = []gate.ID{gate.G2, gate.G4}
+var pipelineGates = []GateID{G2, G4}
 
 func TestGatesOfAnInformer(t *testing.T) {
 	for _, id := range pipelineGates {
 		t.Run(string(id), func(t *testing.T) {
 			inPipeline(t, func(p *pipeline) {
-				p.gates.Close(id, gate.Filter{Resource: "pods"})
+				p.gates.Close(id, Filter{Resource: "pods"})
 				p.source.Add(informertest.Namespace("other"))
 				assert.Equal(p.t, []string{"add other"}, p.took())
-				p.gates.Close(id, gate.Filter{Resource: "namespaces"})
+				p.gates.Close(id, Filter{Resource: "namespaces"})
 				p.source.Add(informertest.Namespace("a"))
 				p.source.Add(informertest.Namespace("b"))
 				p.source.Delete("old")
 				assert.Empty(p.t, p.took())
 				assert.Equal(p.t, []string{"a"}, keys(p.recorder, id), "the first waits, and the rest behind it")
 				_, stored := p.GetIndexer().GetByKey("a")
-				assert.Equal(p.t, id == gate.G4, stored)
+				assert.Equal(p.t, id == G4, stored)
 
 				p.gates.Step(id)
 				assert.Equal(p.t, []string{"add a"}, p.took())
@@ -156,7 +155,7 @@ func TestGatesHoldNoLockOfAnInformer(t *testing.T) {
 	for _, id := range pipelineGates {
 		t.Run(string(id), func(t *testing.T) {
 			inPipeline(t, func(p *pipeline) {
-				p.gates.Close(id, gate.Filter{})
+				p.gates.Close(id, Filter{})
 				p.source.Add(informertest.Namespace("a"))
 				require.Empty(p.t, p.took())
 				require.Equal(p.t, []string{"a"}, keys(p.recorder, id))

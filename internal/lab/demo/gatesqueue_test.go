@@ -1,4 +1,4 @@
-package gate_test
+package demo
 
 import (
 	"sync"
@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/gears"
-	"orrery/internal/lab/demo/gate"
 	"orrery/queue"
 )
 
@@ -34,9 +33,9 @@ type pool struct {
 	passes []string // guarded by mu
 }
 
-func startPool(t *testing.T, gates *gate.Gates, set gears.Set, workers int) *pool {
+func startPool(t *testing.T, gates *Gates, set gears.Set, workers int) *pool {
 	limiter := queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute)
-	p := &pool{ObservableInterface: gate.HoldQueue(gates, "work", set.NewQueue)(limiter, queue.Config[string]{})}
+	p := &pool{ObservableInterface: HoldQueue(gates, "work", set.NewQueue)(limiter, queue.Config[string]{})}
 	for range workers {
 		p.working.Go(func() {
 			for key, shutdown := p.Get(); !shutdown; key, shutdown = p.Get() {
@@ -62,43 +61,43 @@ func (p *pool) took() (passes []string) {
 func TestGatesOfAWorkQueue(t *testing.T) {
 	forms(t, func(t *testing.T, set gears.Set) {
 		recorder := recorder(t)
-		gates := gate.New(t.Context(), recorder)
+		gates := NewGates(t.Context(), recorder)
 		p := startPool(t, gates, set, 1)
-		gates.Close(gate.G5, gate.Filter{})
+		gates.Close(G5, Filter{})
 		p.Add("a")
 		p.AddRateLimited("b")
 		time.Sleep(2 * time.Second)
 		assert.Empty(t, p.took(), "G5 is before the pass")
-		assert.Equal(t, []string{"a"}, keys(recorder, gate.G5))
+		assert.Equal(t, []string{"a"}, keys(recorder, G5))
 		assert.Equal(t, "a", p.Snapshot().Processing[0].Key)
-		gates.Step(gate.G5)
+		gates.Step(G5)
 		assert.Equal(t, []string{"a"}, p.took())
-		gates.Close(gate.G5, gate.Filter{Failures: 1})
-		assert.Equal(t, []string{"b"}, keys(recorder, gate.G5), "it has failed once")
+		gates.Close(G5, Filter{Failures: 1})
+		assert.Equal(t, []string{"b"}, keys(recorder, G5), "it has failed once")
 
-		gates.Close(gate.G7, gate.Filter{})
-		gates.Open(gate.G5)
+		gates.Close(G7, Filter{})
+		gates.Open(G5)
 		assert.Equal(t, []string{"b"}, p.took(), "G7 is behind the pass")
-		assert.Equal(t, []string{"b"}, keys(recorder, gate.G7))
+		assert.Equal(t, []string{"b"}, keys(recorder, G7))
 		for range 100 {
 			p.Add("b")
 		}
 		p.Add("d")
 		assert.Empty(t, p.took(), "the one worker waits")
 		assert.True(t, p.Snapshot().Processing[0].Dirty)
-		gates.Open(gate.G7)
+		gates.Open(G7)
 		assert.Equal(t, []string{"d", "b"}, p.took(), "one more pass for a hundred Adds")
 	})
 }
 
 func TestGatesHoldNoLockOfAWorkQueue(t *testing.T) {
-	for _, id := range []gate.ID{gate.G5, gate.G7} {
+	for _, id := range []GateID{G5, G7} {
 		t.Run(string(id), func(t *testing.T) {
 			forms(t, func(t *testing.T, set gears.Set) {
 				recorder := recorder(t)
-				gates := gate.New(t.Context(), recorder)
+				gates := NewGates(t.Context(), recorder)
 				p := startPool(t, gates, set, 2)
-				gates.Close(id, gate.Filter{})
+				gates.Close(id, Filter{})
 				p.Add("a")
 				p.Add("b")
 				synctest.Wait()

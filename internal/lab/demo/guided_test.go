@@ -18,10 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/gears"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/trace/tracetest"
-	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web"
 	"orrery/wait"
 )
 
@@ -69,7 +68,7 @@ func answer(ctx context.Context, s *Stage) {
 		return
 	}
 	first, _, _ := strings.Cut(s.Recorder.State().Lab.Choices, trace.ChoiceSeparator)
-	_ = s.Gates.Do(view.Command{Do: "answer", Choice: first})
+	_ = s.Gates.Do(web.Command{Do: "answer", Choice: first})
 }
 
 // What a scene holds goes on only after the answer to its question.
@@ -80,23 +79,23 @@ func TestScenesHoldUntilTheAnswer(t *testing.T) {
 		defer recorder.Stop("over")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		gates := gate.New(ctx, recorder)
+		gates := NewGates(ctx, recorder)
 		gates.Guide(oneKey.Question())
-		gates.Close(gate.G5, gate.Filter{}) // by the scene
+		gates.Close(G5, Filter{}) // by the scene
 		for _, key := range []string{"a", "b"} {
-			go gates.Wait(ctx, gate.Item{Gate: gate.G5, Key: key})
+			go gates.Wait(ctx, Item{Gate: G5, Key: key})
 			synctest.Wait()
 		}
 		for _, do := range []string{"open", "close", "step", "release"} {
-			err := gates.Do(view.Command{Do: do, Gate: "G5"})
+			err := gates.Do(web.Command{Do: do, Gate: "G5"})
 			assert.EqualError(t, err, "the gates are the scene's until its question is answered", do)
 		}
 		gates.Release() // the page has gone
 		held := func() []string { return recorder.State().Lab.Held["G5"] }
 		assert.Equal(t, []string{"a", "b"}, held())
 
-		require.NoError(t, gates.Do(view.Command{Do: "answer", Choice: "1"}))
-		require.NoError(t, gates.Do(view.Command{Do: "step"}))
+		require.NoError(t, gates.Do(web.Command{Do: "answer", Choice: "1"}))
+		require.NoError(t, gates.Do(web.Command{Do: "step"}))
 		assert.Equal(t, []string{"b"}, held(), "the oldest goes")
 		gates.Release()
 		assert.Empty(t, held())

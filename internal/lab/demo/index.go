@@ -10,7 +10,6 @@ import (
 	"orrery/controller/gears"
 	"orrery/indexer"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/story"
 )
 
 var index = Scene{
@@ -83,27 +82,27 @@ func (s *nodeIndex) write(now string, happens func() error) step {
 			return err
 		}
 		rows, _ := s.look()
-		on.Update(func(state *story.State) {
+		on.Update(func(state *State) {
 			var sets []string
 			for _, row := range rows {
 				state.Show(row.Name, "%s", row.Text)
 				sets = append(sets, row.Name+": "+row.Text)
 			}
-			state.Tell(story.Indexer, "%s", strings.Join(sets, "; "))
+			state.Tell(Indexer, "%s", strings.Join(sets, "; "))
 		})
 		return nil
 	}, pause(2*look))
 }
 
 // look reads the store: a row for the objects and one for each set, and the entries that are wrong.
-func (s *nodeIndex) look() (rows []story.Row, wrong []string) {
+func (s *nodeIndex) look() (rows []Row, wrong []string) {
 	snapshot := s.store.Snapshot()
 	var objects []string
 	for _, key := range snapshot.Keys {
 		p, _ := s.store.GetByKey(key)
 		objects = append(objects, key+" says "+p.node)
 	}
-	rows = []story.Row{{Name: "objects", Text: strings.Join(objects, ", ")}}
+	rows = []Row{{Name: "objects", Text: strings.Join(objects, ", ")}}
 	for _, node := range []string{"n1", "n2", "n3"} {
 		keys := slices.Clone(snapshot.Indices["node"][node])
 		for i, key := range keys {
@@ -112,14 +111,14 @@ func (s *nodeIndex) look() (rows []story.Row, wrong []string) {
 				keys[i] = "! " + key
 			}
 		}
-		rows = append(rows, story.Row{Name: "index " + node, Text: cmp.Or(strings.Join(keys, ", "), "no set")})
+		rows = append(rows, Row{Name: "index " + node, Text: cmp.Or(strings.Join(keys, ", "), "no set")})
 	}
 	return rows, wrong
 }
 
 // measure records the wrong entries, whose number must be want.
 func (s *nodeIndex) measure(when string, want int) step {
-	return conclude(func(_ *Stage, state *story.State) error {
+	return conclude(func(_ *Stage, state *State) error {
 		_, wrong := s.look()
 		state.Figure(when, "%d wrong: %s", len(wrong), cmp.Or(strings.Join(wrong, "; "), "the index is right"))
 		return bench.Prove("wrong entries of the index "+when, want, len(wrong))

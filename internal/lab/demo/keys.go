@@ -13,8 +13,6 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/wait"
 )
@@ -39,7 +37,7 @@ var oneKey = Scene{
 }
 
 func playOneKey(on *Stage, ctx context.Context) error {
-	name := story.NameOf(redKey)
+	name := NameOf(redKey)
 	var changes []step
 	for n := range updates {
 		changes = append(changes, func(on *Stage, ctx context.Context) error {
@@ -48,22 +46,22 @@ func playOneKey(on *Stage, ctx context.Context) error {
 	}
 	return script(
 		chapter("first", "a worker reconciles "+redKey+" and is held at the gate G7, before Done"),
-		closeGate(gate.G7, 0),
+		closeGate(G7, 0),
 		startPlain(0, name),
 		awaitRun("the first pass", func(s *trace.State) bool { return queueOf(s).Got >= 1 }),
 		pause(look),
 		chapter("updates", "the script updates "+redKey+" a hundred times while the worker holds it"),
-		tell(story.You, "kubectl -n %s label configmap %s n=1, and so on up to n=%d", Namespace, name, updates),
+		tell(You, "kubectl -n %s label configmap %s n=1, and so on up to n=%d", Namespace, name, updates),
 		script(changes...),
 		awaitRun("a hundred calls", func(s *trace.State) bool { return handled(s) == 1+updates }),
 		ask,
 		chapter("done", "G7 lets Done through: the key is dirty, so Done queues it"),
-		stepGate(gate.G7),
+		stepGate(G7),
 		pause(3*look), // a learner's queue may have lost the updates: then no pass comes
-		openGate(gate.G7),
+		openGate(G7),
 		awaitRun("an empty queue", atRest),
 		chapter("end", "the controller is at rest"),
-		conclude(func(_ *Stage, s *story.State) error {
+		conclude(func(_ *Stage, s *State) error {
 			q := queueOf(s.Run)
 			s.Figure(s.Say("Adds of %s", redKey), "%d, of which %d found it dirty",
 				q.Added+q.Coalesced, q.Coalesced)
@@ -98,13 +96,13 @@ func playBackOff(on *Stage, ctx context.Context) error {
 	return script(
 		chapter("fails", "each pass reads the object from the server, which answers 500 six times"),
 		fails(failures),
-		closeGate(gate.G5, before),
-		startPlain(200*time.Millisecond, story.NameOf(webKey)),
+		closeGate(G5, before),
+		startPlain(200*time.Millisecond, NameOf(webKey)),
 		retried(before),
 		chapter("held", "three passes have failed; the fourth is held at the gate G5"),
 		ask,
 		chapter("on", "G5 is open: three more passes fail, and then one succeeds"),
-		openGate(gate.G5),
+		openGate(G5),
 		retried(before+1),
 		reveal,
 		awaitRun("a pass that succeeds", atRest),
@@ -113,10 +111,10 @@ func playBackOff(on *Stage, ctx context.Context) error {
 		label(webKey, "n=1"),
 		retried(failures+1),
 		awaitRun("an empty queue", atRest),
-		conclude(func(_ *Stage, s *story.State) error {
+		conclude(func(_ *Stage, s *State) error {
 			var all []string
 			for _, e := range told(s, 0, "queue.retried") {
-				all = append(all, story.Short(time.Duration(e.Micros)*time.Microsecond))
+				all = append(all, Short(time.Duration(e.Micros)*time.Microsecond))
 			}
 			delays := strings.Join(all, ", ")
 			s.Figure(s.Say("delays of %s", webKey), "%s", delays)
@@ -140,7 +138,7 @@ func playSlowConsumer(on *Stage, ctx context.Context) error {
 		changes = append(changes, label(redKey, fmt.Sprintf("n=%d", n)), pause(between))
 	}
 	for range 3 {
-		pops = append(pops, stepGate(gate.G2), pause(look))
+		pops = append(pops, stepGate(G2), pause(look))
 	}
 	return script(
 		startPlain(0, "red", "green", "blue"),
@@ -148,10 +146,10 @@ func playSlowConsumer(on *Stage, ctx context.Context) error {
 		chapter("start", "an informer has listed three configmaps and watches them"),
 		pause(look),
 		chapter("late", "the consumer is held at the gate G2, before its next Pop; the watch goes on"),
-		closeGate(gate.G2, 0),
+		closeGate(G2, 0),
 		script(changes...),
 		label("green", "n=1"),
-		remove(story.NameOf(redKey)),
+		remove(NameOf(redKey)),
 		awaitRun("seven more deltas", func(s *trace.State) bool { return informerOf(s).FIFO.Queued >= 3+updates+2 }),
 		chapter("list", "the watch breaks and expires: the reflector lists again, without "+redKey),
 		blind(label("green", "n=2")),
@@ -160,10 +158,10 @@ func playSlowConsumer(on *Stage, ctx context.Context) error {
 		chapter("pop", "G2 lets one Pop through after the other"),
 		do(func(on *Stage) { begin = len(on.State().Beats) }),
 		script(pops...),
-		openGate(gate.G2),
+		openGate(G2),
 		awaitRun("an empty queue", atRest),
 		chapter("end", "the controller is at rest"),
-		conclude(func(on *Stage, s *story.State) error {
+		conclude(func(on *Stage, s *State) error {
 			pops := 1
 			if on.Gears.Form("deltafifo") == gears.InOrder {
 				pops = updates + 1
@@ -173,7 +171,7 @@ func playSlowConsumer(on *Stage, ctx context.Context) error {
 			for _, e := range told(s, begin, "deltafifo.popped") {
 				if n := utf8.RuneCountInString(e.Deltas); e.Key == redKey {
 					deltas += n
-					popped = append(popped, s.Say("%d delta[s]: %s", n, story.Deltas(e.Deltas)))
+					popped = append(popped, s.Say("%d delta[s]: %s", n, Deltas(e.Deltas)))
 				}
 			}
 			s.Figure(s.Say("Pops of %s", redKey), "%d: %s", len(popped), strings.Join(popped, "; "))
@@ -218,7 +216,7 @@ func playStoreDecides(on *Stage, ctx context.Context) error {
 		stepThrough(8),
 		settled(10, 8),
 		chapter("end", "the second list is processed"),
-		conclude(func(_ *Stage, s *story.State) error { return callsOf(s) }),
+		conclude(func(_ *Stage, s *State) error { return callsOf(s) }),
 	)(on, ctx)
 }
 
@@ -230,18 +228,18 @@ func stepThrough(calls int64) step {
 			return nil
 		}
 		on.Gates.Chapter("calls")
-		on.Gates.Close(gate.G4, gate.Filter{})
-		defer on.Gates.Open(gate.G4)
+		on.Gates.Close(G4, Filter{})
+		defer on.Gates.Open(G4)
 		return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (over bool, _ error) {
-			on.Gates.Step(gate.G4)
-			on.Update(func(s *story.State) { over = handled(s.Run) >= calls })
+			on.Gates.Step(G4)
+			on.Update(func(s *State) { over = handled(s.Run) >= calls })
 			return over, nil
 		})
 	}
 }
 
 // callsOf counts the calls after each type of delta, as they were told.
-func callsOf(s *story.State) error {
+func callsOf(s *State) error {
 	tally := map[string]int{}
 	calls := map[string]string{"add": "OnAdd", "update": "OnUpdate", "delete": "OnDelete"}
 	for _, e := range told(s, 0, "informer.applied") {
@@ -249,7 +247,7 @@ func callsOf(s *story.State) error {
 		if e.Sync { // only for handlers that are due
 			call = "no call"
 		}
-		tally[story.Deltas(e.Deltas)+", "+call]++
+		tally[Deltas(e.Deltas)+", "+call]++
 	}
 	for _, what := range slices.Sorted(maps.Keys(tally)) {
 		s.Figure(what, "%d", tally[what])

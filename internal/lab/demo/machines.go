@@ -8,8 +8,6 @@ import (
 	"orrery/controller"
 	vms "orrery/examples/virtualmachine"
 	"orrery/informer"
-	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -18,7 +16,7 @@ import (
 var virtualMachine = Scene{
 	Name: "virtualmachine",
 	play: script(
-		tell(story.You, "kubectl apply -f examples/virtualmachine/crd.yaml: the type VirtualMachine exists"),
+		tell(You, "kubectl apply -f examples/virtualmachine/crd.yaml: the type VirtualMachine exists"),
 		func(on *Stage, ctx context.Context) error {
 			return on.define(ctx, vms.CustomResourceDefinition, vms.Resource)
 		},
@@ -31,7 +29,7 @@ var virtualMachine = Scene{
 		(*Stage).AwaitMachines,
 		pause(look),
 		do(func(on *Stage) { on.stopMachines() }),
-		tell(story.Demo, "the controller of virtual machines stops"),
+		tell(Demo, "the controller of virtual machines stops"),
 		deleteMachine("db"),
 		showMachine("db"),
 		pause(look),
@@ -41,7 +39,7 @@ var virtualMachine = Scene{
 		await(reported("NamespaceFinalizersRemaining")),
 		(*Stage).ShowWhy,
 		pause(look),
-		tell(story.Demo, "the controller of the machines is started again: it hears of both deletions from its "+
+		tell(Demo, "the controller of the machines is started again: it hears of both deletions from its "+
 			"first list"),
 		(*Stage).StartMachines,
 		(*Stage).AwaitMachines,
@@ -59,12 +57,12 @@ func (s *Stage) StartMachines(context.Context) error {
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*vms.VirtualMachine]{
 		UpdateFunc: func(old, vm *vms.VirtualMachine) {
 			if old.DeletionTimestamp == nil && vm.DeletionTimestamp != nil {
-				s.Tell(story.Handler, "the deletion of %s arrives as an update that sets metadata.deletionTimestamp",
+				s.Tell(Handler, "the deletion of %s arrives as an update that sets metadata.deletionTimestamp",
 					vm.Name)
 			}
 		},
 		DeleteFunc: func(deleted informer.DeletedObject[*vms.VirtualMachine]) {
-			s.Tell(story.Server, "the last finalizer of %s is removed, and the server removes the object",
+			s.Tell(Server, "the last finalizer of %s is removed, and the server removes the object",
 				deleted.Object.Name)
 		},
 	})
@@ -75,18 +73,18 @@ func (s *Stage) StartMachines(context.Context) error {
 		Machines: cache, Client: objects, Driver: &s.servers,
 		Trace: &vms.Trace{
 			PhaseChanged: func(vm *vms.VirtualMachine, _ vms.VirtualMachinePhase) {
-				s.Tell(story.Operator, "%s is %s; its finalizers are %v", vm.Name, vm.Status.Phase, vm.Finalizers)
+				s.Tell(Operator, "%s is %s; its finalizers are %v", vm.Name, vm.Status.Phase, vm.Finalizers)
 			},
 			Event: func(vm *vms.VirtualMachine, _ api.EventType, reason, message string) {
-				s.Update(func(state *story.State) {
+				s.Update(func(state *State) {
 					state.Line(serversLine, len(s.servers.Names()))
-					state.Tell(story.Operator, "%s: %s, %s; its finalizers are %v",
+					state.Tell(Operator, "%s: %s, %s; its finalizers are %v",
 						vm.Name, reason, message, vm.Finalizers)
 				})
 			},
 		},
 		Worker: controller.PoolConfig{
-			NewQueue:   gate.HoldQueue(s.Gates, "virtualmachine", s.Gears.NewQueue),
+			NewQueue:   HoldQueue(s.Gates, "virtualmachine", s.Gears.NewQueue),
 			QueueTrace: s.Recorder.Queue("virtualmachine"),
 		},
 	})
@@ -105,14 +103,14 @@ func (s *Stage) StartMachines(context.Context) error {
 		informers.Wait()
 	})
 	s.stopMachines = func() { cancel(); <-ended }
-	s.Tell(story.Operator, "the controller of virtual machines starts, with its own informer, queue and workers")
+	s.Tell(Operator, "the controller of virtual machines starts, with its own informer, queue and workers")
 	return nil
 }
 
 // createMachine creates a virtual machine in the namespace.
 func createMachine(name string) step {
 	return func(on *Stage, ctx context.Context) error {
-		on.Tell(story.You, "kubectl -n %s apply: a virtual machine %s, with 2 CPUs and 4G of memory", Namespace, name)
+		on.Tell(You, "kubectl -n %s apply: a virtual machine %s, with 2 CPUs and 4G of memory", Namespace, name)
 		_, err := on.objectsOf(vms.Resource, Namespace).Create(ctx, &api.Unstructured{Object: map[string]any{
 			"apiVersion": "cloudnative.tw/v1alpha1", "kind": vms.Kind, "metadata": map[string]any{"name": name},
 			"spec": map[string]any{"resource": map[string]any{"cpu": int64(2), "memory": "4G"}},
@@ -124,7 +122,7 @@ func createMachine(name string) step {
 // deleteMachine deletes a virtual machine.
 func deleteMachine(name string) step {
 	return func(on *Stage, ctx context.Context) error {
-		on.Tell(story.You, "kubectl -n %s delete vms %s", Namespace, name)
+		on.Tell(You, "kubectl -n %s delete vms %s", Namespace, name)
 		return on.objectsOf(vms.Resource, Namespace).Delete(ctx, name, api.DeleteOptions{})
 	}
 }
@@ -134,7 +132,7 @@ func showMachine(name string) step {
 	return func(on *Stage, ctx context.Context) error {
 		vm, err := on.objectsOf(vms.Resource, Namespace).Get(ctx, name, api.GetOptions{})
 		if err == nil {
-			on.Tell(story.You, "kubectl -n %s get vms %s -o yaml: status.phase is %s, metadata.finalizers %v, "+
+			on.Tell(You, "kubectl -n %s get vms %s -o yaml: status.phase is %s, metadata.finalizers %v, "+
 				"metadata.deletionTimestamp set: %t", Namespace, name,
 				vm.NestedString("status", "phase"), vm.GetFinalizers(), vm.GetDeletionTimestamp() != nil)
 		}

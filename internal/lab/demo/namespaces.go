@@ -2,8 +2,6 @@ package demo
 
 import (
 	"context"
-
-	"orrery/internal/lab/demo/story"
 )
 
 var deletion = Scene{
@@ -23,7 +21,7 @@ var finalizer = Scene{
 	Name: "finalizer",
 	play: func(on *Stage, ctx context.Context) error {
 		passes := 0 // before those that find nothing new
-		idle := func(s *story.State) bool { return s.Gears.Busy == 0 }
+		idle := func(s *State) bool { return s.Gears.Busy == 0 }
 		return script(
 			chapter("fill", ""),
 			toFinalizers(ask, chapter("deleted", "")),
@@ -32,9 +30,9 @@ var finalizer = Scene{
 			(*Stage).ShowWhy,
 			await(idle),
 			reveal,
-			await(func(s *story.State) bool { return s.Gears.Passes > passes && idle(s) }),
+			await(func(s *State) bool { return s.Gears.Passes > passes && idle(s) }),
 			pause(look),
-			tell(story.Operator, "starts at last"),
+			tell(Operator, "starts at last"),
 			(*Stage).ReleaseFinalizers,
 			gone,
 		)(on, ctx)
@@ -50,11 +48,11 @@ var stuck = Scene{
 			(*Stage).DeleteNamespace,
 			await(reported("NamespaceContentRemaining")),
 			(*Stage).ShowWhy,
-			tell(story.Demo, "the conditions name pods only; the crontabs wait behind them, and the controller has "+
+			tell(Demo, "the conditions name pods only; the crontabs wait behind them, and the controller has "+
 				"not touched them yet"),
 			pause(2*look),
 		),
-		tell(story.Demo, "the node is back"),
+		tell(Demo, "the node is back"),
 		emptied,
 		await(reported("NamespaceFinalizersRemaining")),
 		(*Stage).ShowWhy,
@@ -63,7 +61,7 @@ var stuck = Scene{
 		gone,
 
 		(*Stage).Fill,
-		await(func(s *story.State) bool { return s.Total().Left == s.Total().Most }), // the spectators have seen it all
+		await(func(s *State) bool { return s.Total().Left == s.Total().Most }), // the spectators have seen it all
 		pause(look),
 		during("webhook-unreachable:webhook=deny.policy.io,verb=delete|deletecollection,resource=configmaps",
 			(*Stage).DeleteNamespace,
@@ -71,7 +69,7 @@ var stuck = Scene{
 			(*Stage).ShowWhy,
 			pause(2*look),
 		),
-		tell(story.Demo, "the webhook answers again"),
+		tell(Demo, "the webhook answers again"),
 		emptied,
 		(*Stage).ReleaseFinalizers,
 		gone,
@@ -96,11 +94,11 @@ var brokenAPIService = Scene{
 		(*Stage).ReleaseFinalizers,
 		await(reported("NamespaceDeletionDiscoveryFailure")),
 		(*Stage).ShowWhy,
-		await(func(s *story.State) bool { return len(s.Namespace.Conditions) <= 1 && s.Gears.Busy == 0 }),
+		await(func(s *State) bool { return len(s.Namespace.Conditions) <= 1 && s.Gears.Busy == 0 }),
 		reveal,
 		(*Stage).ShowAPI,
-		await(func(s *story.State) bool { // the user may have deleted the APIService
-			return s.Namespace.Phase == story.Gone || s.Gears.Retries >= attemptsShown
+		await(func(s *State) bool { // the user may have deleted the APIService
+			return s.Namespace.Phase == Gone || s.Gears.Retries >= attemptsShown
 		}),
 		pause(look),
 		(*Stage).DeleteAPI,
@@ -120,12 +118,12 @@ var expiredWatch = Scene{
 			chapter("fill", ""),
 			(*Stage).Fill,
 			pause(look),
-			tell(story.Demo, "the server cuts all watches of the controller and the spectators, and delays new ones"),
+			tell(Demo, "the server cuts all watches of the controller and the spectators, and delays new ones"),
 			chapter("blind", ""),
 			begin("all watches are cut and new ones do not get through: no informer sees what happens now"),
 			during("delay:by=1h,verb=watch,user="+controllerUser+"|"+spectatorsUser,
 				fault("cut-watches"),
-				await(func(s *story.State) bool { return s.Gears.Open == 0 }),
+				await(func(s *State) bool { return s.Gears.Open == 0 }),
 				func(on *Stage, ctx context.Context) (err error) {
 					vanished, err = on.DeleteSome(ctx, deletedUnseen)
 					return err
@@ -136,12 +134,12 @@ var expiredWatch = Scene{
 				pause(look),
 				ask,
 				chapter("again", ""),
-				tell(story.Demo, "the server accepts watches again; they ask for a resourceVersion that has been "+
+				tell(Demo, "the server accepts watches again; they ask for a resourceVersion that has been "+
 					"compacted"),
 				begin("410 Expired: the reflectors back off for a moment, each for another "+
 					"time, and then list everything anew"),
 			),
-			await(func(s *story.State) bool { return s.Gears.Tombstones >= vanished }),
+			await(func(s *State) bool { return s.Gears.Tombstones >= vanished }),
 			reveal,
 			emptied,
 			(*Stage).ReleaseFinalizers,
@@ -154,7 +152,7 @@ var slowHandler = Scene{
 	Name: "slow-handler",
 	play: script(
 		chapter("two", ""),
-		tell(story.Demo, "a second handler is added to the informer of configmaps; it takes %v for each event",
+		tell(Demo, "a second handler is added to the informer of configmaps; it takes %v for each event",
 			slowness),
 		addSlowHandler,
 		ask,
@@ -176,7 +174,7 @@ var slowHandler = Scene{
 
 // quickOneIsDone waits until the quick handler has processed so many events of each configmap.
 func quickOneIsDone(events int) step {
-	return await(func(s *story.State) bool {
+	return await(func(s *State) bool {
 		h := s.HandlerOf(QuickHandler)
 		return h.Pending == 0 && h.Handled+h.Merged >= uint64(events*s.TypeNamed("configmaps").Most)
 	})
@@ -184,7 +182,7 @@ func quickOneIsDone(events int) step {
 
 // tellPending tells how many events wait for each handler of the configmaps.
 func tellPending(format string) step {
-	return update(func(s *story.State) {
-		s.Tell(story.Handler, format, s.HandlerOf(SlowHandler).Pending, s.HandlerOf(QuickHandler).Pending)
+	return update(func(s *State) {
+		s.Tell(Handler, format, s.HandlerOf(SlowHandler).Pending, s.HandlerOf(QuickHandler).Pending)
 	})
 }

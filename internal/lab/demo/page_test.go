@@ -17,10 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/gears"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/observe/trace"
-	"orrery/internal/observe/web/view"
-	"orrery/internal/observe/web/view/viewtest"
+	"orrery/internal/observe/web"
+	"orrery/internal/observe/web/viewtest"
 )
 
 func TestMain(m *testing.M) { viewtest.Main(m) }
@@ -28,7 +27,7 @@ func TestMain(m *testing.M) { viewtest.Main(m) }
 // replayed returns the address of a page that shows a recording.
 func replayed(t *testing.T, recording []byte) string {
 	t.Helper()
-	server, err := view.Start(view.Config{
+	server, err := web.StartView(web.ViewConfig{
 		Recording: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recording)), nil },
 	})
 	require.NoError(t, err)
@@ -58,10 +57,10 @@ func fits(t *testing.T, b *viewtest.Tab, what string) {
 	assert.Empty(t, viewtest.Value[[]string](b, viewtest.Faint), "%s: the contrast is at least 4.5", what)
 }
 
-// sentences returns the texts of the page.
-func sentences(t *testing.T, language string) (all map[string]string) {
+// pageStrings returns the texts of the page.
+func pageStrings(t *testing.T, language string) (all map[string]string) {
 	t.Helper()
-	text, err := os.ReadFile("../../observe/web/view/page/strings." + language + ".json")
+	text, err := os.ReadFile("../../observe/web/page/strings." + language + ".json")
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &all))
 	return all
@@ -94,7 +93,7 @@ func TestScenesInThePage(t *testing.T) {
 			assert.Empty(t, viewtest.Value[string](b, `document.querySelector(".verdict").innerText`),
 				"nothing is revealed before the choice")
 			fits(t, b, "question")
-			words := sentences(t, look.language)
+			words := pageStrings(t, look.language)
 			if name == "one-key" {
 				b.Until(fmt.Sprintf("%s === %q", note, "● "+words["dirty-now"])) // what follows is the question
 			}
@@ -156,7 +155,7 @@ func TestScenesSayWhatTheirEventsSay(t *testing.T) {
 // Every chapter of every scene has a sentence in both languages.
 func TestScenesHaveSentences(t *testing.T) {
 	for _, language := range []string{"en", "zh-CN"} {
-		all := sentences(t, language)
+		all := pageStrings(t, language)
 		for name := range guided {
 			needs := []string{"question", "why"}
 			for _, need := range append(needs, pick(parsed(t, recordedWith(t, name)), "name", "lab.chapter", nil)...) {
@@ -215,9 +214,9 @@ func TestScenesLive(t *testing.T) {
 	recorder, err := trace.Start(trace.Config{Header: trace.Header{Scene: name, Gears: gears.Fast}})
 	require.NoError(t, err)
 	defer recorder.Stop("the test is over")
-	gates := gate.New(t.Context(), recorder)
+	gates := NewGates(t.Context(), recorder)
 	gates.Guide(storeDecides.Question())
-	server, err := view.Start(view.Config{Source: recorder, Control: gates})
+	server, err := web.StartView(web.ViewConfig{Source: recorder, Control: gates})
 	require.NoError(t, err)
 	defer server.Stop()
 	ended := make(chan error, 1)

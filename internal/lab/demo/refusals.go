@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -60,7 +59,7 @@ func playErrors(on *Stage, ctx context.Context) error {
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,`+
 				`"message":"`+late+`","details":{"retryAfterSeconds":3}}`),
 		r.watch("watch again", busy, 0, http.StatusGone, "text/html", "<h1>"+busy+"</h1>"),
-		conclude(func(*Stage, *story.State) error {
+		conclude(func(*Stage, *State) error {
 			want := []string{repeated, done, done, readAgain, later, samePlace, listAgain}
 			return bench.Prove("decisions", strings.Join(want, "; "), strings.Join(r.decisions, "; "))
 		}),
@@ -97,7 +96,7 @@ func (r *refused) remove(name string) step {
 func (r *refused) request(what string, send step) step {
 	return func(on *Stage, ctx context.Context) error {
 		on.Enter(what + ": one request, and what follows the refusal")
-		on.Tell(story.You, "%s", what)
+		on.Tell(You, "%s", what)
 		before := answered(on)
 		err := send(on, ctx)
 		decision := ""
@@ -111,17 +110,17 @@ func (r *refused) request(what string, send step) step {
 		case api.IsInternalError(err):
 			decision = later
 		}
-		on.Update(func(s *story.State) { r.decide(s, what, before, decision) })
+		on.Update(func(s *State) { r.decide(s, what, before, decision) })
 		if err := wait.Sleep(ctx, look); err != nil || decision != later {
 			return err
 		}
-		on.Tell(story.You, "%s, later", what)
+		on.Tell(You, "%s, later", what)
 		return send(on, ctx)
 	}
 }
 
 // decide records and shows a decision after the refusal among the requests since before.
-func (r *refused) decide(s *story.State, what string, before uint64, decision string) {
+func (r *refused) decide(s *State, what string, before uint64, decision string) {
 	answers, refusal := answersSince(s.Run, before), ""
 	for _, one := range answers {
 		if one.Code >= http.StatusBadRequest {
@@ -131,7 +130,7 @@ func (r *refused) decide(s *story.State, what string, before uint64, decision st
 	}
 	r.decisions = append(r.decisions, decision)
 	s.Show(what, "%-20s  %s", refusal, decision)
-	s.Tell(story.Demo, "%s after %s: %s", what, refusal, decision)
+	s.Tell(Demo, "%s after %s: %s", what, refusal, decision)
 	s.Figure(what, "%s, %d request[s]: %s", refusal, len(answers), decision)
 }
 
@@ -140,9 +139,9 @@ func (r *refused) decide(s *story.State, what string, before uint64, decision st
 func (r *refused) watch(what, message string, asked time.Duration, code int, contentType, body string) step {
 	return func(on *Stage, ctx context.Context) error {
 		on.Enter("the watch breaks, and a gateway answers the next one: will the reflector list again?")
-		on.Tell(story.Demo, "a gateway answers the next watch itself: HTTP %d, with the message %q", code, message)
+		on.Tell(Demo, "a gateway answers the next watch itself: HTTP %d, with the message %q", code, message)
 		before, begin, lists := answered(on), 0, uint64(0)
-		on.Update(func(s *story.State) { begin, lists = len(s.Beats), informerOf(s.Run).Reflector.Lists })
+		on.Update(func(s *State) { begin, lists = len(s.Beats), informerOf(s.Run).Reflector.Lists })
 		on.AnswerNextWatch(code, contentType, body)
 		return script(
 			fault("cut-watches"),
@@ -150,7 +149,7 @@ func (r *refused) watch(what, message string, asked time.Duration, code int, con
 				return len(answersSince(s, before)) >= 2 && informerOf(s).Reflector.Open
 			}),
 			pause(2*look),
-			conclude(func(_ *Stage, s *story.State) error {
+			conclude(func(_ *Stage, s *State) error {
 				decision, waited := samePlace, int64(0)
 				if informerOf(s.Run).Reflector.Lists > lists {
 					decision = listAgain
@@ -179,16 +178,16 @@ func playTwoWaysOf410(on *Stage, ctx context.Context) error {
 	cut := script(do(func(on *Stage) { before = answered(on) }), fault("cut-watches"))
 	frame := func(_ restclient.RequestInfo, event api.WatchEventType, bytes int) {
 		if event == api.WatchError {
-			on.Update(func(s *story.State) {
+			on.Update(func(s *State) {
 				failed = string(event)
-				s.Tell(story.Server, "an event in the stream: %s, %d bytes", event, bytes)
+				s.Tell(Server, "an event in the stream: %s, %d bytes", event, bytes)
 			})
 		}
 	}
 	// recovered waits for the list after a refusal, which must have had this code and this event.
 	recovered := func(way, code int, event string) step {
 		listed := func(s *trace.State) bool { return informerOf(s).Reflector.Lists > uint64(way) }
-		return script(awaitRun("a new list after the 410", listed), conclude(func(_ *Stage, s *story.State) error {
+		return script(awaitRun("a new list after the 410", listed), conclude(func(_ *Stage, s *State) error {
 			i, answer := informerOf(s.Run), answersSince(s.Run, before)[0]
 			reason, _, _ := strings.Cut(i.Reflector.Err, ":")
 			text := s.Say("HTTP %d, events: %s; Status 410 %s; then a list of %d object[s]", answer.Code,
@@ -209,7 +208,7 @@ func playTwoWaysOf410(on *Stage, ctx context.Context) error {
 		startInformer(&restclient.Trace{WatchFrame: frame}),
 		pause(2*look),
 		begin("a gateway answers the next watch itself"),
-		tell(story.Demo,
+		tell(Demo,
 			"a gateway between informer and server answers the next watch itself: HTTP 410, with a Status"),
 		do(func(on *Stage) {
 			on.AnswerNextWatch(http.StatusGone, "application/json",

@@ -14,8 +14,6 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
 	"orrery/restclient"
@@ -33,9 +31,9 @@ type Config struct {
 	// Out is the output. If Size is not nil, Out is a terminal and the scene is drawn live, in
 	// Color.
 	Out   io.Writer
-	Size  func() story.Size
+	Size  func() Size
 	Color bool
-	// Width is the width of lines if Size is nil; 0: story.PlainWidth.
+	// Width is the width of lines if Size is nil; 0: PlainWidth.
 	Width int
 
 	// Objects is the number of objects in the namespace, at least a hundred. 0: 320.
@@ -47,7 +45,7 @@ type Config struct {
 	Recorder *trace.Recorder
 	// Gates hold items of the controller and of the spectators, and may guide a reader through the
 	// scene; nil: nothing is held, and the scene has a time limit.
-	Gates *gate.Gates
+	Gates *Gates
 
 	// Started, if not nil, is called when the server of a scene that has one has started. The text
 	// that it returns becomes a beat.
@@ -59,7 +57,7 @@ type Config struct {
 
 // Run shows a scene. If a request of the script fails, the error names the step; the end of ctx is
 // no error. A caller that ends the program before Run returns restores the terminal with
-// [story.Restore].
+// [Restore].
 func Run(ctx context.Context, config Config) error {
 	scene, err := Named(cmp.Or(config.Scene, Default))
 	if err != nil {
@@ -68,7 +66,7 @@ func Run(ctx context.Context, config Config) error {
 	s := newStage(config, scene)
 	defer s.Close() // also if it does not come to run, which closes the stage before its server stops
 	if scene.Options.Alone {
-		s.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
+		s.Tell(Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
 		return s.run(ctx)
 	}
 	if err := s.newServer(); err != nil {
@@ -84,14 +82,14 @@ func Run(ctx context.Context, config Config) error {
 		TLS:   restclient.TLS{CAData: server.CertificateAuthority()},
 		Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }, // the server is on this machine
 	}
-	s.Tell(story.Server, "the API server in memory listens on %s", server.URL())
-	s.Tell(story.Demo, "the gears are %s (--gears selects others)", config.Gears)
+	s.Tell(Server, "the API server in memory listens on %s", server.URL())
+	s.Tell(Demo, "the gears are %s (--gears selects others)", config.Gears)
 	if config.Started != nil {
 		words, err := config.Started(server)
 		if err != nil {
 			return err
 		}
-		s.Tell(story.You, "%s", words)
+		s.Tell(You, "%s", words)
 	}
 	return s.run(ctx)
 }
@@ -135,27 +133,27 @@ func stopServer(server *apiserver.Server) {
 
 // run plays and draws the scene, then prints the summary and the lesson.
 func (s *Stage) run(ctx context.Context) error {
-	printer := story.NewPrinter(s.Out, s.width(), s.Color)
+	printer := NewPrinter(s.Out, s.width(), s.Color)
 	stopDrawing := s.draw(printer)
 	defer stopDrawing()
 	defer s.Close()
 	err := s.play(ctx)
 	stopDrawing()
 	if s.live() { // print the beats, since the live picture has gone
-		printer = story.NewPrinter(s.Out, s.width(), s.Color) // the terminal may have been resized
-		printer.Lines(story.Opening(s.State(), s.width()))
+		printer = NewPrinter(s.Out, s.width(), s.Color) // the terminal may have been resized
+		printer.Lines(Opening(s.State(), s.width()))
 		printer.Draw(s.State())
 	}
 	state := s.State()
 	if ctx.Err() != nil {
-		printer.Lines(story.Sentence(state.Say(stopped), s.width()))
+		printer.Lines(Sentence(state.Say(stopped), s.width()))
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("the scene failed: %w", err)
 	}
-	printer.Lines(story.Summary(state, s.width()))
-	printer.Lines(story.Closing(state, s.width()))
+	printer.Lines(Summary(state, s.width()))
+	printer.Lines(Closing(state, s.width()))
 	if s.Keep == nil {
 		return nil
 	}
@@ -165,18 +163,18 @@ func (s *Stage) run(ctx context.Context) error {
 const stopped = "Stopped in the middle of the scene. All that it started has shut down; nothing is left behind."
 
 // draw starts to show the story, on the whole terminal or with the printer, until stop is called.
-func (s *Stage) draw(printer *story.Printer) (stop func()) {
+func (s *Stage) draw(printer *Printer) (stop func()) {
 	if !s.live() {
-		printer.Lines(story.Opening(s.State(), s.width()))
-		return story.Run(printer.Draw, s.Teller)
+		printer.Lines(Opening(s.State(), s.width()))
+		return keepDrawing(printer.Draw, s.Teller)
 	}
-	screen := story.NewScreen(s.Out, s.Size, s.Color)
+	screen := NewScreen(s.Out, s.Size, s.Color)
 	// A panic restores the terminal first, so that it can be read.
 	restore := wait.PanicHandlers.Replace(func(ctx context.Context, p *wait.Panic) {
 		screen.Close()
 		wait.LogPanic(ctx, p)
 	})
-	stopDrawing := story.Run(screen.Draw, s.Teller)
+	stopDrawing := keepDrawing(screen.Draw, s.Teller)
 	return sync.OnceFunc(func() {
 		stopDrawing()
 		screen.Close()
@@ -190,11 +188,11 @@ func (s *Stage) live() bool { return s.Size != nil }
 // width returns the width of printed lines.
 func (s *Stage) width() int {
 	const narrowest = 20
-	width := cmp.Or(s.Width, story.PlainWidth)
+	width := cmp.Or(s.Width, PlainWidth)
 	if s.live() {
 		width = s.Size().Width
 	}
-	return max(narrowest, min(width, story.PlainWidth))
+	return max(narrowest, min(width, PlainWidth))
 }
 
 // timeout limits the time of a scene in case something is broken.

@@ -10,7 +10,7 @@
 // have ended, the terminal is restored, and nothing is left on the machine.
 //
 // The controller is wired as in "orrery run". A [trace.Recorder] has hooks on every gear, and the
-// [story.Teller] follows it. The spectators are ten informers that draw the bars. Controller,
+// [Teller] follows it. The spectators are ten informers that draw the bars. Controller,
 // spectators and script have a client each, so that a fault can affect one of them. Every beat and
 // every number comes from a hook or a response, never from the script's expectation.
 //
@@ -23,8 +23,9 @@
 // goroutines that it starts itself before it returns, and fails if the figures that it has measured
 // are not what it is there to show.
 //
-// Package gate holds the items of a run at the seams between the gears, package story keeps the
-// events so far and draws them.
+// [Gates] hold the items of a run at the seams between the gears. A [Teller] keeps the events so
+// far; [Page], [BeatLines] and [Summary] are pure functions from its [State] and a size to lines of
+// plain text, which a [Screen] or a [Printer] shows.
 package demo
 
 import (
@@ -37,8 +38,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
 	"orrery/wait"
@@ -60,15 +59,15 @@ type Scene struct {
 var wordFile []byte
 
 // written are the words by scene.
-var written = sync.OnceValue(func() map[string]story.Words { return decoded[map[string]story.Words](wordFile) })
+var written = sync.OnceValue(func() map[string]Words { return decoded[map[string]Words](wordFile) })
 
 // Words returns the words of the scene.
-func (s Scene) Words() story.Words { return written()[s.Name] }
+func (s Scene) Words() Words { return written()[s.Name] }
 
 // story returns the empty story of the scene, in a language.
-func (s Scene) story(lang words.Lang, recorder *trace.Recorder) *story.Teller {
-	teller := story.New(recorder, s.Name, s.Words())
-	teller.Update(func(state *story.State) {
+func (s Scene) story(lang words.Lang, recorder *trace.Recorder) *Teller {
+	teller := NewTeller(recorder, s.Name, s.Words())
+	teller.Update(func(state *State) {
 		state.Lang, state.Alone, state.Gears.Workers = lang, s.Options.Bare, s.workers
 		state.Follow, state.Reported = s.Options.Follow, s.Options.Reported
 	})
@@ -76,8 +75,8 @@ func (s Scene) story(lang words.Lang, recorder *trace.Recorder) *story.Teller {
 }
 
 // Question returns what the scene asks a reader of the view.
-func (s Scene) Question() gate.Question {
-	return gate.Question{Scene: s.Name, Choices: s.Words().Choices, Answer: s.Words().Answer}
+func (s Scene) Question() Question {
+	return Question{Scene: s.Name, Choices: s.Words().Choices, Answer: s.Words().Answer}
 }
 
 // Workers returns how many workers the scene's work queue has; 0 if there is none.

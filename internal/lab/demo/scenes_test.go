@@ -18,8 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/gears"
-	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
 	"orrery/restclient/api"
@@ -39,7 +37,7 @@ type run struct {
 
 // play plays a scene in a bubble, against the server in memory behind pipes, and passes the story
 // to check.
-func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.State)) {
+func (r run) play(t *testing.T, name string, check func(t *testing.T, s State)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var others sync.WaitGroup
@@ -55,7 +53,7 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 		require.NoError(t, err)
 		s := inBubble(t, name, Config{Out: io.Discard, Objects: 60, Gears: r.set, Recorder: recorder})
 		if r.reader != nil {
-			s.Gates = gate.New(ctx, s.Recorder)
+			s.Gates = NewGates(ctx, s.Recorder)
 			s.Gates.Guide(scene.Question())
 			others.Go(func() { r.reader(ctx, s) })
 			synctest.Wait()
@@ -90,7 +88,7 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 }
 
 // toldOf returns the whole story, for the log of a failing test.
-func toldOf(s story.State) string {
+func toldOf(s State) string {
 	var b strings.Builder
 	for _, beat := range s.Beats {
 		b.WriteString(beat.At.String() + " " + string(beat.Who) + ": " + beat.Text + "\n")
@@ -100,8 +98,8 @@ func toldOf(s story.State) string {
 
 // beat returns the number of the actor's first beat that contains the words, from number from on,
 // or -1.
-func beat(s story.State, from int, who story.Who, words string) int {
-	at := slices.IndexFunc(s.Beats[from:], func(b story.Beat) bool {
+func beat(s State, from int, who Who, words string) int {
+	at := slices.IndexFunc(s.Beats[from:], func(b Beat) bool {
 		return b.Who == who && strings.Contains(b.Text, words)
 	})
 	if at < 0 {
@@ -111,7 +109,7 @@ func beat(s story.State, from int, who story.Who, words string) int {
 }
 
 // howOften counts the actor's beats that contain the words.
-func howOften(s story.State, who story.Who, words string) (n int) {
+func howOften(s State, who Who, words string) (n int) {
 	for at := beat(s, 0, who, words); at >= 0; at = beat(s, at+1, who, words) {
 		n++
 	}
@@ -119,38 +117,38 @@ func howOften(s story.State, who story.Who, words string) (n int) {
 }
 
 // figure returns a figure of the story.
-func figure(s story.State, name string) string {
-	i := slices.IndexFunc(s.Figures, func(row story.Row) bool { return row.Name == name })
+func figure(s State, name string) string {
+	i := slices.IndexFunc(s.Figures, func(row Row) bool { return row.Name == name })
 	if i < 0 {
 		return ""
 	}
 	return s.Figures[i].Text
 }
 
-var counted = regexp.MustCompile(`^(\d+) × (\S+)\s+(.*)$`)
+var countedForm = regexp.MustCompile(`^(\d+) × (\S+)\s+(.*)$`)
 
 // tells asserts what a story says. A line is one of
 //
 //	WHO WORDS       the actor's first beat with these words after the line before
 //	N × WHO WORDS   how many of the actor's beats have these words
 //	= NAME = TEXT   a figure
-func tells(t *testing.T, s story.State, script string) {
+func tells(t *testing.T, s State, script string) {
 	t.Helper()
 	from := 0
 	for line := range strings.Lines(script) {
 		line = strings.TrimSpace(line)
 		name, text, isFigure := strings.Cut(strings.TrimPrefix(line, "= "), " = ")
 		who, words, _ := strings.Cut(line, " ")
-		switch times := counted.FindStringSubmatch(line); {
+		switch times := countedForm.FindStringSubmatch(line); {
 		case line == "":
 		case times != nil:
 			n, _ := strconv.Atoi(times[1])
-			assert.Equal(t, n, howOften(s, story.Who(times[2]), times[3]), line)
+			assert.Equal(t, n, howOften(s, Who(times[2]), times[3]), line)
 		case isFigure && strings.HasPrefix(line, "= "):
 			assert.Equal(t, text, figure(s, name), "the figure %q", name)
 		default:
 			words = strings.TrimSpace(words)
-			at := beat(s, from, story.Who(who), words)
+			at := beat(s, from, Who(who), words)
 			require.GreaterOrEqual(t, at, 0, "after beat %d there is no beat %q of %s", from, words, who)
 			from = at + 1
 		}
@@ -159,8 +157,8 @@ func tells(t *testing.T, s story.State, script string) {
 
 // checkEveryScene asserts what holds for every scene: it begins with a full namespace and ends
 // without one, and the counters agree with the beats.
-func checkEveryScene(t *testing.T, s story.State) {
-	assert.Equal(t, story.Gone, s.Namespace.Phase)
+func checkEveryScene(t *testing.T, s State) {
+	assert.Equal(t, Gone, s.Namespace.Phase)
 	assert.Equal(t, "the end: the namespace and everything in it are gone", s.Now)
 	assert.Len(t, s.Types, 10)
 	for _, kind := range s.Types {
@@ -182,9 +180,9 @@ func checkEveryScene(t *testing.T, s story.State) {
 		deleter    updates the status: no condition blocks the deletion any more
 		1 × reflector  DELETED shop
 		1 × indexer    has removed shop`)
-	finalized := howOften(s, story.Deleter, "through /finalize")
-	assert.Equal(t, howOften(s, story.You, "kubectl delete namespace shop"), finalized)
-	assert.GreaterOrEqual(t, beat(s, 0, story.Worker, "nothing more to do"), 0)
+	finalized := howOften(s, Deleter, "through /finalize")
+	assert.Equal(t, howOften(s, You, "kubectl delete namespace shop"), finalized)
+	assert.GreaterOrEqual(t, beat(s, 0, Worker, "nothing more to do"), 0)
 
 	g := s.Gears
 	assert.Zero(t, g.Depth, "nothing waits in a FIFO")
@@ -195,14 +193,14 @@ func checkEveryScene(t *testing.T, s story.State) {
 	assert.Equal(t, 10, g.Workers)
 
 	// The controller does not begin before the grace period of 5 seconds is over.
-	marked := beat(s, 0, story.Handler, "has a deletionTimestamp")
-	looked := beat(s, 0, story.Worker, "pass 1 begins")
+	marked := beat(s, 0, Handler, "has a deletionTimestamp")
+	looked := beat(s, 0, Worker, "pass 1 begins")
 	require.True(t, 0 <= marked && marked < looked)
 	assert.GreaterOrEqual(t, s.Beats[looked].At-s.Beats[marked].At, 5*time.Second)
 }
 
 // checkAlone asserts what holds for every scene on single gears.
-func checkAlone(t *testing.T, s story.State) {
+func checkAlone(t *testing.T, s State) {
 	assert.Equal(t, "the end", s.Now)
 	assert.True(t, s.Alone)
 	assert.NotEmpty(t, s.Panel)
@@ -318,40 +316,40 @@ var stories = map[string]string{
 }
 
 // also are what else is asserted of a scene.
-var also = map[string]func(t *testing.T, s story.State){
-	"delete": func(t *testing.T, s story.State) { // pods are deleted first, and the rest once they are gone
-		pods := beat(s, 0, story.Deleter, "pods: all ")
+var also = map[string]func(t *testing.T, s State){
+	"delete": func(t *testing.T, s State) { // pods are deleted first, and the rest once they are gone
+		pods := beat(s, 0, Deleter, "pods: all ")
 		for _, other := range []string{"configmaps", "secrets", "services", "leases", "roles"} {
-			assert.Greater(t, beat(s, 0, story.Deleter, other+": all "), pods, "%s outlive the pods", other)
+			assert.Greater(t, beat(s, 0, Deleter, other+": all "), pods, "%s outlive the pods", other)
 		}
 		assert.Equal(t, 3, s.Gears.Passes)
 		assert.Zero(t, s.Gears.Expired+s.Gears.Retries)
 		assert.Equal(t, 11, s.Gears.Lists, "one for each type and one for namespaces")
 	},
-	"finalizer": func(t *testing.T, s story.State) {
+	"finalizer": func(t *testing.T, s State) {
 		assert.Zero(t, s.Gears.Retries, "waiting is no failure")
 	},
-	"slow-handler": func(t *testing.T, s story.State) {
+	"slow-handler": func(t *testing.T, s State) {
 		assert.Greater(t, max(s.Lines[0].Most, s.Lines[1].Most), 10, "events pile up for the slow one")
 	},
-	"broken-apiservice": func(t *testing.T, s story.State) {
+	"broken-apiservice": func(t *testing.T, s State) {
 		assert.Equal(t, s.Gears.Retries+1, s.Gears.Passes)
 		assert.GreaterOrEqual(t, s.Gears.Retries, 11)
 	},
-	"expired-watch": func(t *testing.T, s story.State) {
+	"expired-watch": func(t *testing.T, s State) {
 		assert.Equal(t, 11, s.Gears.Expired)
 		assert.Equal(t, 22, s.Gears.Lists)
 		assert.Positive(t, s.Gears.Tombstones)
 	},
-	"virtualmachine": func(t *testing.T, s story.State) {
-		assert.Equal(t, []story.Type{{Name: "servers outside", Left: 0, Most: 3}}, s.Lines)
+	"virtualmachine": func(t *testing.T, s State) {
+		assert.Equal(t, []Type{{Name: "servers outside", Left: 0, Most: 3}}, s.Lines)
 	},
-	"worker-pool": func(t *testing.T, s story.State) {
+	"worker-pool": func(t *testing.T, s State) {
 		line := "1█░░░░░░2██░░░░░░3██████████░░░░░░4██░░░░░░5██░░░░░░6█░"
-		assert.Equal(t, story.Row{Name: "sliding", Text: line}, s.Panel[0])
+		assert.Equal(t, Row{Name: "sliding", Text: line}, s.Panel[0])
 		assert.True(t, wait.ReallyCrash.Load(), "the scene restores the switch")
 	},
-	"errors": func(t *testing.T, s story.State) {
+	"errors": func(t *testing.T, s State) {
 		assert.Regexp(t, "^429 TooManyRequests, .*: watch again from the same position$", figure(s, "watch"))
 		assert.Regexp(t, "^410 Expired, .*: list again$", figure(s, "watch again"))
 	},
@@ -369,7 +367,7 @@ func TestScenes(t *testing.T) {
 		require.NoError(t, err)
 		for _, scene := range All() {
 			t.Run(text+"/"+scene.Name, func(t *testing.T) {
-				run{set: set}.play(t, scene.Name, func(t *testing.T, s story.State) {
+				run{set: set}.play(t, scene.Name, func(t *testing.T, s State) {
 					if text != gears.Fast && text != gears.Textbook {
 						return
 					}
@@ -387,10 +385,10 @@ func TestScenes(t *testing.T) {
 // The scene's advice works: deleting the APIService in another terminal ends the hang.
 func TestBrokenAPIServiceIsDeletedByAnotherClient(t *testing.T) {
 	deletes := func(ctx context.Context, s *Stage) error {
-		failed := await(func(s *story.State) bool { return s.Gears.Retries >= 4 })
+		failed := await(func(s *State) bool { return s.Gears.Retries >= 4 })
 		return cmp.Or(failed(s, ctx), s.objectsOf(apiServices, "").Delete(ctx, BrokenAPI, api.DeleteOptions{}))
 	}
-	run{intruder: deletes}.play(t, "broken-apiservice", func(t *testing.T, s story.State) {
+	run{intruder: deletes}.play(t, "broken-apiservice", func(t *testing.T, s State) {
 		tells(t, s, `
 			deleter  some are missing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1
 			deleter  through /finalize

@@ -1,4 +1,4 @@
-package story_test
+package demo
 
 import (
 	"bytes"
@@ -11,8 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
-
-	"orrery/internal/lab/demo/story"
 )
 
 // The codes of a terminal, and those of the inks.
@@ -32,7 +30,7 @@ func drawing(page []string, width int, cleared bool) string {
 	}
 	for i, line := range page {
 		out += fmt.Sprintf("\x1b[%d;1H%s", i+1, line)
-		if story.Columns(line) < width {
+		if Columns(line) < width {
 			out += "\x1b[K"
 		}
 	}
@@ -42,13 +40,13 @@ func drawing(page []string, width int, cleared bool) string {
 // With any sequence of pages and sizes, each page is drawn as a whole.
 func TestTerminalShowsThePage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		anySize := rapid.Custom(func(t *rapid.T) story.Size {
-			return story.Size{Width: rapid.IntRange(1, 120).Draw(t, "width"),
+		anySize := rapid.Custom(func(t *rapid.T) Size {
+			return Size{Width: rapid.IntRange(1, 120).Draw(t, "width"),
 				Height: rapid.IntRange(1, 40).Draw(t, "height")}
 		})
 		var out bytes.Buffer
-		size, last := anySize.Draw(t, "size"), story.Size{}
-		screen := story.NewScreen(&out, func() story.Size { return size }, rapid.Bool().Draw(t, "color"))
+		size, last := anySize.Draw(t, "size"), Size{}
+		screen := NewScreen(&out, func() Size { return size }, rapid.Bool().Draw(t, "color"))
 		want := taken
 		for range rapid.IntRange(1, 6).Draw(t, "draws") {
 			if rapid.IntRange(0, 3).Draw(t, "resize") == 0 {
@@ -56,7 +54,7 @@ func TestTerminalShowsThePage(t *testing.T) {
 			}
 			state := anyState().Draw(t, "state")
 			screen.Draw(state)
-			want += drawing(story.Page(state, size), size.Width, size != last)
+			want += drawing(Page(state, size), size.Width, size != last)
 			last = size
 		}
 		screen.Close()
@@ -69,8 +67,8 @@ func TestTerminalShowsThePage(t *testing.T) {
 func TestColorsAreAsked(t *testing.T) {
 	for _, color := range []bool{false, true} {
 		var out bytes.Buffer
-		screen := story.NewScreen(&out, func() story.Size { return story.Size{Width: 80, Height: 24} }, color)
-		screen.Draw(story.State{Scene: "delete"})
+		screen := NewScreen(&out, func() Size { return Size{Width: 80, Height: 24} }, color)
+		screen.Draw(State{Scene: "delete"})
 		assert.Equal(t, color, strings.Contains(out.String(), " lab demo\x1b[0m"))
 	}
 }
@@ -79,11 +77,11 @@ func TestColorsAreAsked(t *testing.T) {
 func TestPrinter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		_, teller := newTeller(t)
-		stop := story.Run(story.NewPrinter(&out, 60, false).Draw, teller)
-		teller.Tell(story.You, "kubectl create namespace shop")
+		_, teller := startTeller(t)
+		stop := keepDrawing(NewPrinter(&out, 60, false).Draw, teller)
+		teller.Tell(You, "kubectl create namespace shop")
 		time.Sleep(time.Second)
-		teller.Tell(story.Deleter, "reports in the status that nothing is in the way any more")
+		teller.Tell(Deleter, "reports in the status that nothing is in the way any more")
 		stop()
 		stop()
 		assert.Equal(t, "  0.0 s you       kubectl create namespace shop\n"+
@@ -96,15 +94,15 @@ func TestPrinter(t *testing.T) {
 func TestRunDrawsTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		size := story.Size{Width: 60, Height: 10}
-		_, teller := newTeller(t)
-		screen := story.NewScreen(&out, func() story.Size { return size }, true)
-		stop := story.Run(screen.Draw, teller)
+		size := Size{Width: 60, Height: 10}
+		_, teller := startTeller(t)
+		screen := NewScreen(&out, func() Size { return size }, true)
+		stop := keepDrawing(screen.Draw, teller)
 		time.Sleep(10 * time.Second)
-		teller.Tell(story.You, "the last word")
+		teller.Tell(You, "the last word")
 		stop()
 		screen.Close()
-		last := drawing(story.Page(teller.State(), size), size.Width, false) + restored
+		last := drawing(Page(teller.State(), size), size.Width, false) + restored
 		assert.True(t, strings.HasSuffix(ink.ReplaceAllString(out.String(), ""), last), "%q", out.String())
 	})
 }

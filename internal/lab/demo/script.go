@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/wait"
 )
@@ -37,7 +35,7 @@ func do(f func(on *Stage)) step {
 }
 
 // update is a step that changes the story.
-func update(change func(*story.State)) step { return do(func(on *Stage) { on.Update(change) }) }
+func update(change func(*State)) step { return do(func(on *Stage) { on.Update(change) }) }
 
 // pause gives the reader time to look.
 func pause(d time.Duration) step {
@@ -45,14 +43,14 @@ func pause(d time.Duration) step {
 }
 
 // tell adds a beat.
-func tell(who story.Who, format string, args ...any) step {
+func tell(who Who, format string, args ...any) step {
 	return do(func(on *Stage) { on.Tell(who, format, args...) })
 }
 
 // begin shows what is happening from now on; enter tells it as well.
 func begin(now string) step { return do(func(on *Stage) { on.Enter(now) }) }
 
-func enter(now string) step { return script(begin(now), tell(story.Demo, "%s", now)) }
+func enter(now string) step { return script(begin(now), tell(Demo, "%s", now)) }
 
 // chapter begins a chapter of the view's story. now, if not "", says the same on the terminal.
 func chapter(name, now string) step {
@@ -70,7 +68,7 @@ func ask(on *Stage, ctx context.Context) error {
 	if !on.Gates.Guided() {
 		return nil
 	}
-	on.Tell(story.Demo, "the view asks a question; the scene goes on with your answer")
+	on.Tell(Demo, "the view asks a question; the scene goes on with your answer")
 	return on.Gates.Ask(ctx)
 }
 
@@ -82,9 +80,9 @@ func reveal(on *Stage, _ context.Context) error {
 
 // conclude reveals the answer to a reader, who may have opened any gate. Without a reader the
 // figures must be those that the scene is there to show; prove shows them.
-func conclude(prove func(on *Stage, s *story.State) error) step {
+func conclude(prove func(on *Stage, s *State) error) step {
 	return func(on *Stage, _ context.Context) (err error) {
-		on.Update(func(s *story.State) { err = prove(on, s) })
+		on.Update(func(s *State) { err = prove(on, s) })
 		if on.Gates.Guided() {
 			on.Gates.Reveal()
 			return nil
@@ -94,18 +92,18 @@ func conclude(prove func(on *Stage, s *story.State) error) step {
 }
 
 // await returns when the condition holds.
-func await(holds func(*story.State) bool) step {
+func await(holds func(*State) bool) step {
 	return func(on *Stage, ctx context.Context) error { return on.Await(ctx, holds) }
 }
 
 // awaitRun returns when the recorded run has reached a state. what names it.
 func awaitRun(what string, holds func(*trace.State) bool) step {
-	return soon(what, func(s *story.State) bool { return holds(s.Run) })
+	return soon(what, func(s *State) bool { return holds(s.Run) })
 }
 
 // soon waits for a condition in a scene on single gears. It fails after a time in which sound gears
 // reach it, unless a user holds them.
-func soon(what string, holds func(*story.State) bool) step {
+func soon(what string, holds func(*State) bool) step {
 	return func(on *Stage, ctx context.Context) error {
 		if on.held {
 			return on.Await(ctx, holds)
@@ -130,7 +128,7 @@ func fault(format string, args ...any) step {
 
 // fault injects a fault into the server, and reports it.
 func (s *Stage) fault(text string) (id string, err error) {
-	s.Tell(story.Demo, "a fault is injected into the server: --fault %s", text)
+	s.Tell(Demo, "a fault is injected into the server: --fault %s", text)
 	return s.server.Faults().Add(text)
 }
 
@@ -148,28 +146,28 @@ func during(fault string, steps ...step) step {
 
 // reported reports whether the namespace has the condition, or has gone: the user may have deleted
 // its content.
-func reported(condition string) func(*story.State) bool {
-	return func(s *story.State) bool {
-		return slices.Contains(s.Namespace.Conditions, condition) || s.Namespace.Phase == story.Gone
+func reported(condition string) func(*State) bool {
+	return func(s *State) bool {
+		return slices.Contains(s.Namespace.Conditions, condition) || s.Namespace.Phase == Gone
 	}
 }
 
 // emptied waits until only objects with a finalizer are left.
 func emptied(on *Stage, ctx context.Context) error {
-	return on.Await(ctx, func(state *story.State) bool {
+	return on.Await(ctx, func(state *State) bool {
 		left := state.TypeNamed("crontabs").Left
 		return state.Total().Left == left && left <= min(finalizers, on.numbers[theCronTabs])
 	})
 }
 
 // gone waits until the namespace has gone.
-var gone = await(func(s *story.State) bool { return s.Namespace.Phase == story.Gone })
+var gone = await(func(s *State) bool { return s.Namespace.Phase == Gone })
 
 // toFinalizers fills the namespace, does more, deletes the namespace, and returns when only objects
 // with a finalizer are left. The requests of the deletion are slow, and said to be.
 func toFinalizers(more ...step) step {
 	return script(
-		tell(story.Demo, "slow motion: the server delays each deletecollection so that you can follow; "+
+		tell(Demo, "slow motion: the server delays each deletecollection so that you can follow; "+
 			"everything else runs at full speed"),
 		during("delay:by=150ms,verb=deletecollection",
 			(*Stage).Fill, script(more...), pause(look), (*Stage).DeleteNamespace, emptied),
@@ -177,17 +175,17 @@ func toFinalizers(more ...step) step {
 }
 
 // closeGate closes a gate for keys with at least so many failures.
-func closeGate(id gate.ID, failures int) step {
-	return do(func(on *Stage) { on.Gates.Close(id, gate.Filter{Failures: failures}) })
+func closeGate(id GateID, failures int) step {
+	return do(func(on *Stage) { on.Gates.Close(id, Filter{Failures: failures}) })
 }
 
 // openGate opens a gate.
-func openGate(id gate.ID) step {
+func openGate(id GateID) step {
 	return do(func(on *Stage) { on.Gates.Open(id) })
 }
 
 // stepGate lets the oldest item at a gate through.
-func stepGate(id gate.ID) step {
+func stepGate(id GateID) step {
 	return do(func(on *Stage) { on.Gates.Step(id) })
 }
 
@@ -200,7 +198,7 @@ func blind(changes step, then ...step) step {
 
 // answered returns how many requests of the recorded clients have been answered.
 func answered(on *Stage) (n uint64) {
-	on.Update(func(s *story.State) { n = s.Run.Requests.Done })
+	on.Update(func(s *State) { n = s.Run.Requests.Done })
 	return n
 }
 
@@ -214,7 +212,7 @@ func answersSince(s *trace.State, n uint64) (answers []*trace.RequestState) {
 }
 
 // told returns the events of this name that were told since beat number from.
-func told(s *story.State, from int, name string) (events []trace.Event) {
+func told(s *State, from int, name string) (events []trace.Event) {
 	for _, beat := range s.Beats[from:] {
 		if beat.Event.Name == name {
 			events = append(events, beat.Event)

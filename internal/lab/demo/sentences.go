@@ -1,4 +1,4 @@
-package story
+package demo
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"orrery/internal/observe/trace"
-	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web"
 	"orrery/internal/words"
 	"orrery/restclient/api"
 )
@@ -35,7 +35,7 @@ type sentence struct {
 // sentences are the rows, by event.
 var sentences = sync.OnceValue(func() map[string][]sentence {
 	var rows []sentence
-	if err := json.Unmarshal(view.Sentences(), &rows); err != nil {
+	if err := json.Unmarshal(web.Sentences(), &rows); err != nil {
 		panic(err) // the table is part of the program
 	}
 	byEvent := map[string][]sentence{}

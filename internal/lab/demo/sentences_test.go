@@ -1,4 +1,4 @@
-package story_test
+package demo
 
 import (
 	"errors"
@@ -11,33 +11,32 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer/reflector"
-	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/nsctl"
 	"orrery/queue"
 	"orrery/restclient/api"
 )
 
-// newTeller returns the teller of a namespace and its recorder, which end with the test.
-func newTeller(t *testing.T) (*trace.Recorder, *story.Teller) {
+// startTeller returns the teller of a namespace and its recorder, which end with the test.
+func startTeller(t *testing.T) (*trace.Recorder, *Teller) {
 	recorder, err := trace.Start(trace.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { recorder.Stop("over") })
-	teller := story.New(recorder, "delete", story.Words{})
-	teller.Update(func(s *story.State) { s.Namespace.Name = "shop" })
+	teller := NewTeller(recorder, "delete", Words{})
+	teller.Update(func(s *State) { s.Namespace.Name = "shop" })
 	return recorder, teller
 }
 
-// recorded runs a test in a bubble, with the hooks of a namespace controller whose story is told.
-func recorded(t *testing.T, run func(teller *story.Teller, hooks *nsctl.Trace, waits *queue.Trace[string])) {
+// withHooks runs a test in a bubble, with the hooks of a namespace controller whose story is told.
+func withHooks(t *testing.T, run func(teller *Teller, hooks *nsctl.Trace, waits *queue.Trace[string])) {
 	synctest.Test(t, func(t *testing.T) {
-		recorder, teller := newTeller(t)
-		run(teller, recorder.Namespaces(), recorder.Queue(story.NamespaceQueue))
+		recorder, teller := startTeller(t)
+		run(teller, recorder.Namespaces(), recorder.Queue(NamespaceQueue))
 	})
 }
 
 // texts returns the words of all beats.
-func texts(teller *story.Teller) (all []string) {
+func texts(teller *Teller) (all []string) {
 	for _, beat := range teller.State().Beats {
 		all = append(all, string(beat.Who)+": "+beat.Text)
 	}
@@ -51,7 +50,7 @@ func status(code int, message string) error {
 // A failure is reported in the server's words, and a repeated one only by its delay. The deletions
 // of other namespaces are not told.
 func TestFailuresAreTold(t *testing.T) {
-	recorded(t, func(teller *story.Teller, hooks *nsctl.Trace, waits *queue.Trace[string]) {
+	withHooks(t, func(teller *Teller, hooks *nsctl.Trace, waits *queue.Trace[string]) {
 		hooks.PassStarted("other")
 		hooks.Finalized("other", nil)
 		waits.Delayed(queue.Event[string]{Key: "other"}, time.Second)
@@ -79,7 +78,7 @@ func TestFailuresAreTold(t *testing.T) {
 
 // Of several delays of a namespace the earliest counts, and the countdown shows it.
 func TestTheEarliestDelayCounts(t *testing.T) {
-	recorded(t, func(teller *story.Teller, hooks *nsctl.Trace, waits *queue.Trace[string]) {
+	withHooks(t, func(teller *Teller, hooks *nsctl.Trace, waits *queue.Trace[string]) {
 		seq := uint64(0)
 		shop := func() queue.Event[string] { seq++; return queue.Event[string]{Key: "shop", Seq: seq} }
 		waits.Added(shop())
@@ -112,7 +111,7 @@ func TestTheEarliestDelayCounts(t *testing.T) {
 // A watch that was stopped has not failed. Only the first of two equal events of a key is told.
 func TestWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		recorder, teller := newTeller(t)
+		recorder, teller := startTeller(t)
 		hooks := recorder.Reflector("namespaces")
 		for range 2 {
 			hooks.Event(reflector.EventInfo{Type: api.WatchModified, Name: "shop", ResourceVersion: "7"})

@@ -14,8 +14,6 @@ import (
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/nsctl"
 	nsctlfast "orrery/nsctl/fast"
@@ -30,7 +28,7 @@ import (
 type Stage struct {
 	// Immutable once the stage is open.
 	Config
-	*story.Teller
+	*Teller
 	scene  Scene
 	server *apiserver.Server // nil: the scene needs none
 
@@ -103,21 +101,21 @@ func (s *Stage) open(ctx context.Context) error {
 	}
 	if options.Bare {
 		if s.Gates == nil { // the scene may hold items
-			s.Gates = gate.New(s.working, s.Recorder)
+			s.Gates = NewGates(s.working, s.Recorder)
 		}
 		return nil
 	}
-	s.Update(func(state *story.State) {
+	s.Update(func(state *State) {
 		state.Namespace.Name = Namespace
 		for _, k := range content {
-			state.Types = append(state.Types, story.Type{Name: k.Resource})
+			state.Types = append(state.Types, Type{Name: k.Resource})
 		}
 		state.Enter("server, controller and spectators are set up", 0)
 	})
 	if err := s.define(ctx, file("crontabs.yaml"), content[theCronTabs].gvr()); err != nil {
 		return err
 	}
-	s.Tell(story.You, "kubectl create -f crontabs.yaml: a custom resource, so that not every type is built in")
+	s.Tell(You, "kubectl create -f crontabs.yaml: a custom resource, so that not every type is built in")
 	if err := s.startSpectators(ctx); err != nil {
 		return err
 	}
@@ -168,7 +166,7 @@ func (s *Stage) startSpectators(ctx context.Context) error {
 	if err := informer.WaitForSync(ctx, handlers...); err != nil {
 		return err
 	}
-	s.Tell(story.Demo, "%d more informers watch the content of %s: the same gears, used only to draw the bars",
+	s.Tell(Demo, "%d more informers watch the content of %s: the same gears, used only to draw the bars",
 		len(content), Namespace)
 	return nil
 }
@@ -199,21 +197,21 @@ func (s *Stage) startController(ctx context.Context) error {
 		Pool: controller.PoolConfig{
 			Workers:      Workers,
 			DrainTimeout: time.Second,
-			NewQueue:     gate.HoldQueue(s.Gates, story.NamespaceQueue, s.Gears.NewQueue),
-			QueueTrace:   s.Recorder.Queue(story.NamespaceQueue),
+			NewQueue:     HoldQueue(s.Gates, NamespaceQueue, s.Gears.NewQueue),
+			QueueTrace:   s.Recorder.Queue(NamespaceQueue),
 		},
 		Trace: hooks,
 	})
 	if err != nil {
 		return err
 	}
-	s.Update(func(state *story.State) { state.Gears.Workers = Workers })
+	s.Update(func(state *State) { state.Gears.Workers = Workers })
 	s.informers.Go(func() { _ = namespaceInformer.Run(s.informing) })
 	s.controllers.Go(func() { controller.Run(s.working) })
 	if err := informer.WaitForSync(ctx, namespaceInformer); err != nil {
 		return err
 	}
-	s.Tell(story.Worker, "%d workers wait; the queue is empty", Workers)
+	s.Tell(Worker, "%d workers wait; the queue is empty", Workers)
 	return nil
 }
 
@@ -237,7 +235,7 @@ func newInformer[T informer.Object](
 	s *Stage, resource *restclient.Resource[T], name string,
 ) *informer.SharedIndexInformer[T] {
 	r := s.Recorder
-	config := gate.HoldInformer(s.Gates, informer.Config[T]{
+	config := HoldInformer(s.Gates, informer.Config[T]{
 		Name: name, Gears: gears.Informer[T](s.Gears),
 		Reflector:  reflector.Config[T]{Trace: r.Reflector(name)},
 		QueueTrace: trace.FIFO[T](r, name), StoreTrace: r.Store(name), Trace: r.Informer(name),
@@ -254,7 +252,7 @@ const slowness = 100 * time.Millisecond
 // addSlowHandler adds a slow handler to the informer of the configmaps, beside the spectator's.
 // Bars show how many events wait for each of the two. It ends with the stage.
 func addSlowHandler(on *Stage, _ context.Context) error {
-	on.Update(func(state *story.State) { state.Backlog = []string{SlowHandler, QuickHandler} })
+	on.Update(func(state *State) { state.Backlog = []string{SlowHandler, QuickHandler} })
 	pause := func() { _ = wait.Sleep(on.working, slowness) }
 	slow := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(*api.PartialObjectMetadata, bool) { pause() },

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/story"
 	"orrery/queue"
 	"orrery/wait"
 )
@@ -41,8 +40,8 @@ func playStall(on *Stage, ctx context.Context) error {
 	seconds := func(from, to int) step {
 		var steps []step
 		for second := from; second <= to; second++ {
-			steps = append(steps, pause(time.Second), update(func(s *story.State) {
-				s.Tell(story.Demo, "second %d: closed %s; open %s", second, closed.inSecond(), open.inSecond())
+			steps = append(steps, pause(time.Second), update(func(s *State) {
+				s.Tell(Demo, "second %d: closed %s; open %s", second, closed.inSecond(), open.inSecond())
 			}))
 		}
 		return script(steps...)
@@ -54,10 +53,10 @@ func playStall(on *Stage, ctx context.Context) error {
 		enter("each worker stalls once, for 1 s"),
 		do(func(*Stage) { closed.stalls.Store(true); open.stalls.Store(true) }),
 		seconds(3, int(measured/time.Second)),
-		soon("the end of all events", func(*story.State) bool {
+		soon("the end of all events", func(*State) bool {
 			return closed.done == closed.added && open.done == open.added
 		}),
-		conclude(func(_ *Stage, s *story.State) error {
+		conclude(func(_ *Stage, s *State) error {
 			s.Figure("closed loop", "%s", closed.latencies())
 			s.Figure("open loop", "%s", open.latencies())
 			return bench.Prove("the open loop reports more latencies above 100 ms", true, open.slow > closed.slow)
@@ -67,7 +66,7 @@ func playStall(on *Stage, ctx context.Context) error {
 
 // harness measures the latencies of one queue.
 type harness struct {
-	teller *story.Teller
+	teller *Teller
 	name   string
 	queue  queue.Interface[string]
 	stalls atomic.Bool // the next pass takes stallTime
@@ -97,7 +96,7 @@ func (h *harness) load(ctx context.Context, open bool) {
 			due = time.Now()
 		}
 		key := ""
-		h.teller.Update(func(s *story.State) {
+		h.teller.Update(func(s *State) {
 			h.added++
 			key = fmt.Sprintf("event-%d", h.added)
 			h.due[key] = due
@@ -105,7 +104,7 @@ func (h *harness) load(ctx context.Context, open bool) {
 		})
 		h.queue.Add(key)
 		if !open {
-			_ = h.teller.Await(ctx, func(*story.State) bool { return h.done == h.added })
+			_ = h.teller.Await(ctx, func(*State) bool { return h.done == h.added })
 		}
 	}
 }
@@ -118,7 +117,7 @@ func (h *harness) work(ctx context.Context) {
 		}
 		_ = wait.Sleep(ctx, passTime)
 		h.queue.Done(key)
-		h.teller.Update(func(s *story.State) {
+		h.teller.Update(func(s *State) {
 			latency := time.Since(h.due[key])
 			h.done++
 			h.latency.Record(latency)
@@ -132,10 +131,10 @@ func (h *harness) work(ctx context.Context) {
 }
 
 // show draws the latencies and the number of keys that are not done.
-func (h *harness) show(s *story.State) {
+func (h *harness) show(s *State) {
 	const width, most = 40, 120
 	s.Show(h.name+" loop", "%s", h.latencies())
-	s.Show(h.name+", not done", "%s %d", story.Bar(h.added-h.done, most, width), h.added-h.done)
+	s.Show(h.name+", not done", "%s %d", Bar(h.added-h.done, most, width), h.added-h.done)
 }
 
 // latencies returns what the harness reports.

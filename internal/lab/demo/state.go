@@ -1,22 +1,4 @@
-// Package story holds what a demo has to show: the events so far and the current state.
-//
-// The gears report to a [trace.Recorder]. The [Teller] follows it: events change its [State],
-// which has that of the recording, and the table of sentences turns them into [Beat]s. A script
-// adds beats of its own. A display takes a copy of the state a few times a second.
-//
-//	gears ──▶ Recorder ──▶ Teller ──State()──▶ display
-//	                         ▲
-//	scene ──Tell, Await──────┘
-//
-// Beats are in the order of the events, with non-decreasing times. A Teller may be used from any
-// goroutine, starts none, and never fails. It removes control codes from all texts.
-//
-// [Page], [BeatLines] and [Summary] are pure functions from a [State] and a size to lines of plain
-// text. A [Screen] draws pages on a terminal. Its Close restores the cursor, line wrapping and the
-// previous content, and may be called from any goroutine, such as one that handles a panic. A
-// [Printer] writes each beat as a line. Errors of the terminal are ignored here; the caller notices
-// them at its output.
-package story
+package demo
 
 import (
 	"slices"
@@ -60,7 +42,7 @@ type State struct {
 	// Figures are what the scene has measured.
 	Figures []Row
 
-	Namespace Namespace
+	Namespace NamespaceStory
 	// Types are the types of the content, in the order of the bars.
 	Types []Type
 	Gears Gears
@@ -76,7 +58,7 @@ type Words struct {
 	Summary words.Text
 	// Happens says what is going to happen and Look what to watch, a sentence or two each.
 	Happens, Look words.Text
-	// Choices and Answer are those of a guided scene; see gate.Question.
+	// Choices and Answer are those of a guided scene; see Question.
 	Choices []string
 	Answer  string
 	// Learnt and Read are printed at the end.
@@ -90,8 +72,8 @@ type Reading struct {
 	words.Text
 }
 
-// Namespace is the namespace of the story, as the gears know it.
-type Namespace struct {
+// NamespaceStory is the namespace of the story, as the gears know it.
+type NamespaceStory struct {
 	Name string
 	// Phase is Active or Terminating, "" before the namespace exists, and Gone afterwards.
 	Phase string

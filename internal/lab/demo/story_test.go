@@ -1,4 +1,4 @@
-package story_test
+package demo
 
 import (
 	"context"
@@ -9,15 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/demo/story"
 	"orrery/nsctl"
 	"orrery/queue"
 )
 
 func TestEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, teller := newTeller(t)
-		teller.Update(func(s *story.State) { s.Enter("it goes on", 5*time.Second) })
+		_, teller := startTeller(t)
+		teller.Update(func(s *State) { s.Enter("it goes on", 5*time.Second) })
 		time.Sleep(2 * time.Second)
 		state := teller.State()
 		assert.Equal(t, "it goes on", state.Now)
@@ -27,15 +26,15 @@ func TestEnter(t *testing.T) {
 
 // A copy of the state does not change.
 func TestStatesAreCopies(t *testing.T) {
-	_, teller := newTeller(t)
-	teller.Update(func(s *story.State) {
-		s.Types = append(s.Types, story.Type{Name: "pods", Left: 1})
-		s.Lines = append(s.Lines, story.Type{Name: "waits", Left: 1})
+	_, teller := startTeller(t)
+	teller.Update(func(s *State) {
+		s.Types = append(s.Types, Type{Name: "pods", Left: 1})
+		s.Lines = append(s.Lines, Type{Name: "waits", Left: 1})
 	})
 	before := teller.State()
-	teller.Update(func(s *story.State) {
+	teller.Update(func(s *State) {
 		s.Types[0].Left, s.Lines[0].Left = 2, 2
-		s.Tell(story.You, "more")
+		s.Tell(You, "more")
 	})
 	assert.Equal(t, 1, before.Types[0].Left+before.Lines[0].Left-1)
 	assert.Empty(t, before.Beats)
@@ -43,9 +42,9 @@ func TestStatesAreCopies(t *testing.T) {
 
 func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, teller := newTeller(t)
-		beats := func(n int) func(*story.State) bool {
-			return func(s *story.State) bool { return len(s.Beats) >= n }
+		_, teller := startTeller(t)
+		beats := func(n int) func(*State) bool {
+			return func(s *State) bool { return len(s.Beats) >= n }
 		}
 		require.NoError(t, teller.Await(t.Context(), beats(0)))
 		done := make(chan error, 2)
@@ -56,7 +55,7 @@ func TestAwait(t *testing.T) {
 		for range 3 {
 			synctest.Wait()
 			assert.Empty(t, done)
-			teller.Tell(story.You, "more")
+			teller.Tell(You, "more")
 		}
 		assert.NoError(t, <-done)
 		assert.NoError(t, <-done)
@@ -68,18 +67,18 @@ func TestAwait(t *testing.T) {
 }
 
 func TestAnEventWakesAwait(t *testing.T) {
-	recorded(t, func(teller *story.Teller, _ *nsctl.Trace, waits *queue.Trace[string]) {
+	withHooks(t, func(teller *Teller, _ *nsctl.Trace, waits *queue.Trace[string]) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 		defer cancel()
 		time.AfterFunc(time.Second, func() { waits.Added(queue.Event[string]{Key: "shop", Seq: 1}) })
-		added := func(s *story.State) bool { return s.Gears.Adds == 1 }
+		added := func(s *State) bool { return s.Gears.Adds == 1 }
 		assert.NoError(t, teller.Await(ctx, added), "nothing but the recorder tells of it")
 	})
 }
 
 func TestBar(t *testing.T) {
 	for part, want := range map[int]string{0: "░░░░", 1: "█░░░", 50: "██░░", 51: "███░", 100: "████", 120: "████", -1: "░░░░"} {
-		assert.Equal(t, want, story.Bar(part, 100, 4), part)
+		assert.Equal(t, want, Bar(part, 100, 4), part)
 	}
-	assert.Equal(t, "░░░░", story.Bar(3, 0, 4), "nothing is a part of nothing")
+	assert.Equal(t, "░░░░", Bar(3, 0, 4), "nothing is a part of nothing")
 }

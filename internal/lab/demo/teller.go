@@ -1,4 +1,4 @@
-package story
+package demo
 
 import (
 	"context"
@@ -8,7 +8,18 @@ import (
 	"orrery/internal/words"
 )
 
-// Teller collects a story. [New] makes one.
+// Teller collects a story: the events so far and the current state. [NewTeller] makes one.
+//
+// The gears report to a [trace.Recorder]. The Teller follows it: events change its [State], which
+// has that of the recording, and the table of sentences turns them into [Beat]s. A script adds
+// beats of its own. A display takes a copy of the state a few times a second.
+//
+//	gears ──▶ Recorder ──▶ Teller ──State()──▶ display
+//	                         ▲
+//	scene ──Tell, Await──────┘
+//
+// Beats are in the order of the events, with non-decreasing times. A Teller may be used from any
+// goroutine, starts none, and never fails. It removes control codes from all texts.
 type Teller struct {
 	recorder *trace.Recorder // of the gears
 	began    time.Time
@@ -19,8 +30,8 @@ type Teller struct {
 	told    map[string]bool // the events of keys that were told
 }
 
-// New returns a teller of the events that a recorder takes from now on. Its clock starts now.
-func New(recorder *trace.Recorder, scene string, words Words) *Teller {
+// NewTeller returns a teller of the events that a recorder takes from now on. Its clock starts now.
+func NewTeller(recorder *trace.Recorder, scene string, words Words) *Teller {
 	start, _ := time.Parse(time.RFC3339Nano, recorder.Header().Start) // it is written so
 	t := &Teller{recorder: recorder, began: time.Now(), changed: make(chan struct{}), told: map[string]bool{}}
 	t.state = State{Scene: scene, Words: words, recorded: t.began.Sub(start)}

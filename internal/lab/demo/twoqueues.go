@@ -14,7 +14,6 @@ import (
 	deltafifofast "orrery/deltafifo/fast"
 	"orrery/deltafifo/inorder"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/story"
 )
 
 // serverEvent is one event of the server's history, and the version that it creates.
@@ -62,7 +61,7 @@ func playTwoQueues(on *Stage, ctx context.Context) error {
 			queue, what = deltafifo.Interface[*serverEvent].Add, "added"
 		}
 		steps = append(steps,
-			tell(story.Server, "version %d: %s %s", i+1, name, what),
+			tell(Server, "version %d: %s %s", i+1, name, what),
 			each(func(c *consumer, _ *Stage) error { return queue(c.queue, &serverEvent{name, i + 1}) }),
 			pause(arrival))
 	}
@@ -71,7 +70,7 @@ func playTwoQueues(on *Stage, ctx context.Context) error {
 	for range hotHistory { // one has a place for each event
 		steps = append(steps, each((*consumer).pop), pause(turn))
 	}
-	steps = append(steps, conclude(func(_ *Stage, s *story.State) error {
+	steps = append(steps, conclude(func(_ *Stage, s *State) error {
 		for _, c := range both {
 			s.Figure(c.name, "%d Pops, b in the store after Pop %d; of %d states of the store, %d were of no version "+
 				"of the server", c.pops, c.popsToB, c.states, c.foreign)
@@ -113,7 +112,7 @@ func (c *consumer) pop(on *Stage) error {
 				c.foreign++
 			}
 		}
-		on.Tell(story.FIFO, "%s, Pop %d: %s; store %s", c.name, c.pops, entryWord(key, d.Types()), c.state())
+		on.Tell(FIFO, "%s, Pop %d: %s; store %s", c.name, c.pops, entryWord(key, d.Types()), c.state())
 		return nil
 	})
 	return err
@@ -146,7 +145,7 @@ func (c *consumer) state() string {
 }
 
 // show draws the queue, a word for each entry and a letter for each delta, and the store.
-func (c *consumer) show(s *story.State) {
+func (c *consumer) show(s *State) {
 	var words []string
 	for _, entry := range c.queue.Snapshot().Waiting {
 		words = append(words, entryWord(entry.Key, entry.Types))

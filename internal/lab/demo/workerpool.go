@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/story"
 	"orrery/queue"
 	"orrery/wait"
 )
@@ -59,7 +58,7 @@ func playPeriods(on *Stage, ctx context.Context) error {
 	}, "sliding", "not sliding", "with jitter")
 	loops.Wait()
 	err := ctx.Err()
-	on.Update(func(s *story.State) {
+	on.Update(func(s *State) {
 		for i, line := range lines {
 			err = cmp.Or(err, line.measure(s, i != 1))
 		}
@@ -72,9 +71,9 @@ func playPanic(on *Stage, ctx context.Context) error {
 	teller, keys := on.Teller, on.Gears.NewQueue(nil, queue.Config[string]{})
 	passes, panics, alive := 0, 0, 0 // guarded by the teller's lock; alive are the workers in a run
 	defer wait.PanicHandlers.Replace(func(_ context.Context, cause *wait.Panic) {
-		teller.Update(func(s *story.State) {
+		teller.Update(func(s *State) {
 			panics++
-			s.Tell(story.Worker, "HandleCrash has recovered the panic %q; the other %d workers go on",
+			s.Tell(Worker, "HandleCrash has recovered the panic %q; the other %d workers go on",
 				cause.Value, alive)
 		})
 	})()
@@ -86,17 +85,17 @@ func playPanic(on *Stage, ctx context.Context) error {
 			panic(worker + " cannot process " + key)
 		}
 		_ = wait.Sleep(working, 400*time.Millisecond)
-		teller.Update(func(*story.State) { passes++ })
+		teller.Update(func(*State) { passes++ })
 	}
 	// work is one run of a worker's loop: it processes keys until the shutdown, or until a panic.
 	work := func(line *timeLine, run int) {
-		teller.Update(func(s *story.State) {
+		teller.Update(func(s *State) {
 			alive++
 			if run > 1 {
-				s.Tell(story.Worker, "%s is back: its loop has begun run %d", line.name, run)
+				s.Tell(Worker, "%s is back: its loop has begun run %d", line.name, run)
 			}
 		})
-		defer teller.Update(func(*story.State) { alive-- })
+		defer teller.Update(func(*State) { alive-- })
 		for key, shutdown := keys.Get(); !shutdown; key, shutdown = keys.Get() {
 			pass(line.name, key)
 		}
@@ -115,11 +114,11 @@ func playPanic(on *Stage, ctx context.Context) error {
 		keys.Add(fmt.Sprintf("team-%d", i+1))
 	}
 	return script(
-		soon("all passes, and all workers back", func(*story.State) bool {
+		soon("all passes, and all workers back", func(*State) bool {
 			return passes == poolKeys && alive == len(lines)
 		}),
 		pause(look),
-		conclude(func(_ *Stage, s *story.State) error {
+		conclude(func(_ *Stage, s *State) error {
 			runs := 0
 			for _, line := range lines {
 				runs += len(line.runs)
@@ -153,7 +152,7 @@ const (
 // startLoops starts a loop for each name, which calls run again and again, and draws the time lines
 // until ctx ends. number counts the runs of a loop from 1.
 func startLoops(
-	ctx context.Context, teller *story.Teller, group *wait.Group, run func(line *timeLine, number int),
+	ctx context.Context, teller *Teller, group *wait.Group, run func(line *timeLine, number int),
 	loop func(i int, run func(context.Context)), names ...string,
 ) (lines []*timeLine) {
 	for i, name := range names {
@@ -161,11 +160,11 @@ func startLoops(
 		lines = append(lines, line)
 		recorded := func(context.Context) {
 			number := 0
-			teller.Update(func(s *story.State) {
+			teller.Update(func(s *State) {
 				line.runs = append(line.runs, timeSpan{from: s.Elapsed})
 				number = len(line.runs)
 			})
-			defer teller.Update(func(s *story.State) { line.runs[number-1].to = s.Elapsed }) // after a panic, too
+			defer teller.Update(func(s *State) { line.runs[number-1].to = s.Elapsed }) // after a panic, too
 			run(line, number)
 		}
 		group.Start(func() { loop(i, recorded) })
@@ -181,15 +180,15 @@ func startLoops(
 }
 
 // tellStart tells when the last run has started.
-func (l *timeLine) tellStart(s *story.State) {
+func (l *timeLine) tellStart(s *State) {
 	number := len(l.runs)
 	last, run := l.runs[number-2], l.runs[number-1]
-	s.Tell(story.Worker, "%s: run %d starts %.1f s after the start and %.1f s after the end of run %d",
+	s.Tell(Worker, "%s: run %d starts %.1f s after the start and %.1f s after the end of run %d",
 		l.name, number, (run.from - last.from).Seconds(), (run.from - last.to).Seconds(), number-1)
 }
 
 // measure shows when the runs have started. It fails if one of them began too early.
-func (l *timeLine) measure(s *story.State, sliding bool) (err error) {
+func (l *timeLine) measure(s *State, sliding bool) (err error) {
 	var starts []string
 	for n, run := range l.runs {
 		starts = append(starts, fmt.Sprintf("%.1f", (run.from-l.began).Seconds()))
@@ -206,7 +205,7 @@ func (l *timeLine) measure(s *story.State, sliding bool) (err error) {
 }
 
 // show draws the line until now: "1" is the start of run 1, "█" a column in which a run runs.
-func (l *timeLine) show(s *story.State) {
+func (l *timeLine) show(s *State) {
 	columns := int((s.Elapsed-l.began)/timeColumn) + 1
 	text := []rune(strings.Repeat("░", min(columns, timeColumns)))
 	column := func(at time.Duration) int { return min(int((at-l.began)/timeColumn), len(text)-1) }

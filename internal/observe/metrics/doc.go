@@ -40,5 +40,5 @@
 // The values are compared with scripted work in virtual time. Prometheus' parser and linter read
 // the text. The module upstream/ compares the definitions with Kubernetes' own.
 //
-// Next: package internal/observe/web/debugserver
+// Next: package internal/observe/web
 package metrics

@@ -1,4 +1,4 @@
-package debugserver_test
+package web_test
 
 import (
 	"errors"
@@ -16,16 +16,14 @@ import (
 	"go.uber.org/goleak"
 
 	"orrery/internal/observe/metrics"
-	"orrery/internal/observe/web/debugserver"
+	"orrery/internal/observe/web"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// start starts a server on a free port. It is stopped when the test ends.
-func start(t *testing.T, config debugserver.Config) *debugserver.Server {
+// startDebug starts a server on a free port. It is stopped when the test ends.
+func startDebug(t *testing.T, config web.DebugConfig) *web.DebugServer {
 	t.Helper()
 	config.Address = "127.0.0.1:0"
-	server, err := debugserver.Start(config)
+	server, err := web.StartDebug(config)
 	require.NoError(t, err)
 	t.Cleanup(server.Stop)
 	return server
@@ -34,8 +32,8 @@ func start(t *testing.T, config debugserver.Config) *debugserver.Server {
 // client opens a connection for each request.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// ask sends a request.
-func ask(t *testing.T, server *debugserver.Server, method, path string,
+// request sends a request.
+func request(t *testing.T, server *web.DebugServer, method, path string,
 	host ...string) (code int, body string, header http.Header) {
 	t.Helper()
 	request, err := http.NewRequest(method, "http://"+server.Addr()+path, nil)
@@ -50,14 +48,14 @@ func ask(t *testing.T, server *debugserver.Server, method, path string,
 }
 
 // get returns the code and the body of an answer: "200 ok".
-func get(t *testing.T, server *debugserver.Server, path string) string {
+func get(t *testing.T, server *web.DebugServer, path string) string {
 	t.Helper()
-	code, body, _ := ask(t, server, http.MethodGet, path)
+	code, body, _ := request(t, server, http.MethodGet, path)
 	return fmt.Sprint(code, " ", body)
 }
 
 func TestHealthIsAnsweredAsKubernetesDoes(t *testing.T) {
-	server := start(t, debugserver.Config{})
+	server := startDebug(t, web.DebugConfig{})
 	var ill error
 	server.Live("leaderElection", func() error { return ill })
 	server.Ready("informer-sync", func() error { return errors.New("the store of namespaces is not filled yet") })
@@ -105,7 +103,7 @@ type snapshot struct {
 
 // A request may name one gear, or all of a kind.
 func TestGearsAreShownAsJSON(t *testing.T) {
-	server := start(t, debugserver.Config{})
+	server := startDebug(t, web.DebugConfig{})
 	assert.Equal(t, "200 {}\n", get(t, server, "/debug/orrery"))
 	first := snapshot{
 		Inner: Inner{ID: 7, QPS: 1.5}, Name: "n", UIDOf: map[int]string{2: "b", 1: "a"}, Month: 1,
@@ -120,7 +118,7 @@ func TestGearsAreShownAsJSON(t *testing.T) {
 	const shown = `{"first":{"id":7,"keys":[],"lastError":"wrapped: EOF","list":[{"id":1,"qps":0}],` +
 		`"missing":null,"month":"January","name":"n","never":null,"qps":1.5,"took":"1m30s","uidOf":{"1":"a","2":"b"},` +
 		`"when":"2026-01-02T03:04:05Z"},"gears":"gears",` + informers + `,"informers":"informers"}`
-	code, body, header := ask(t, server, http.MethodGet, "/debug/orrery")
+	code, body, header := request(t, server, http.MethodGet, "/debug/orrery")
 	assert.Equal(t, 200, code)
 	assert.Equal(t, "application/json", header.Get("Content-Type"))
 	assert.Equal(t, shown+"\n", body)
@@ -141,10 +139,10 @@ func TestGearsAreShownAsJSON(t *testing.T) {
 // Profiles are served only if they were enabled. Nothing can be changed, and a page in a browser
 // whose name resolves to this machine (DNS rebinding) is refused.
 func TestWhatIsAnswered(t *testing.T) {
-	off := start(t, debugserver.Config{})
-	on := start(t, debugserver.Config{Profiling: true, Metrics: metrics.New("v7").Handler()})
+	off := startDebug(t, web.DebugConfig{})
+	on := startDebug(t, web.DebugConfig{Profiling: true, Metrics: metrics.New("v7").Handler()})
 	for _, c := range []struct {
-		server             *debugserver.Server
+		server             *web.DebugServer
 		method, path, want string
 	}{
 		{off, "GET", "/debug/pprof/", "^404 "}, {off, "GET", "/debug/pprof/goroutine", "^404 "},
@@ -160,7 +158,7 @@ func TestWhatIsAnswered(t *testing.T) {
 		{on, "POST", "/metrics", "^405 "}, {on, "PUT", "/livez", "^405 "}, {on, "DELETE", "/debug/orrery", "^405 "},
 		{on, "PATCH", "/debug/pprof/profile", "^405 "}, {on, "PURGE", "/nonsense", "^404 "},
 	} {
-		code, body, header := ask(t, c.server, c.method, c.path)
+		code, body, header := request(t, c.server, c.method, c.path)
 		assert.Regexp(t, "(?s)"+c.want, fmt.Sprint(code, " ", body), "%s %s", c.method, c.path)
 		if code == http.StatusMethodNotAllowed {
 			assert.Equal(t, "GET, HEAD", header.Get("Allow"))
@@ -168,17 +166,18 @@ func TestWhatIsAnswered(t *testing.T) {
 		assert.Equal(t, "no-store", header.Get("Cache-Control"))
 		assert.Equal(t, "nosniff", header.Get("X-Content-Type-Options"))
 	}
-	code, _, _ := ask(t, on, http.MethodGet, "/debug/orrery", "evil.example")
+	code, _, _ := request(t, on, http.MethodGet, "/debug/orrery", "evil.example")
 	assert.Equal(t, 403, code)
-	_, _, header := ask(t, on, http.MethodGet, "/metrics")
+	_, _, header := request(t, on, http.MethodGet, "/metrics")
 	assert.Contains(t, header.Get("Content-Type"), "text/plain; version=0.0.4")
 }
 
 // Stop aborts responses that do not end, and leaves nothing behind: the port is free, idle
 // connections are closed, and goleak finds no goroutine.
 func TestStopLeavesNothing(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	entered, release := make(chan struct{}), make(chan struct{})
-	server := start(t, debugserver.Config{
+	server := startDebug(t, web.DebugConfig{
 		Metrics: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 			entered <- struct{}{}
 			<-release
@@ -200,7 +199,7 @@ func TestStopLeavesNothing(t *testing.T) {
 	server.Stop()
 	_, err = net.Dial("tcp", server.Addr())
 	assert.Error(t, err)
-	again, err := debugserver.Start(debugserver.Config{Address: server.Addr()})
+	again, err := web.StartDebug(web.DebugConfig{Address: server.Addr()})
 	require.NoError(t, err)
 	again.Stop()
 }

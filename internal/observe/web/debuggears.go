@@ -1,4 +1,4 @@
-package debugserver
+package web
 
 import (
 	"bytes"
@@ -13,14 +13,14 @@ import (
 	"unicode"
 )
 
-// gears holds the parts of the process that /debug/orrery shows, in the order in which they were
-// added.
-type gears struct {
+// snapshots holds the parts of the process that /debug/orrery shows, in the order in which they
+// were added.
+type snapshots struct {
 	named[func() any]
 	showing sync.Mutex // held while an answer is made: one at a time, because each takes memory
 }
 
-func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *snapshots) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	chosen := query.Get("gear") // "": all
 	answer, problem, code := g.show(chosen, query.Has("pretty"))
@@ -33,7 +33,7 @@ func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // show returns the JSON of the chosen parts, or a problem and its status code.
-func (g *gears) show(chosen string, pretty bool) (answer *bytes.Buffer, problem string, code int) {
+func (g *snapshots) show(chosen string, pretty bool) (answer *bytes.Buffer, problem string, code int) {
 	g.showing.Lock()
 	defer g.showing.Unlock()
 	shown := map[string]any{}

@@ -1,4 +1,4 @@
-package view_test
+package web_test
 
 import (
 	"bytes"
@@ -14,13 +14,13 @@ import (
 
 	"orrery"
 	"orrery/internal/observe/trace/tracetest"
-	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web"
 )
 
 // One file has the page, the recording and the functions of its gears, and makes no request. A
 // recording that is compressed already is not compressed again: the page would not read that.
 func TestPageInOneFile(t *testing.T) {
-	functions, err := view.Code{Files: orrery.Source}.Find("fast")
+	functions, err := web.Code{Files: orrery.Source}.Find("fast")
 	require.NoError(t, err)
 	var compressed bytes.Buffer
 	zip := gzip.NewWriter(&compressed)
@@ -29,9 +29,7 @@ func TestPageInOneFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "one.html")
 	b := openTab(t, 1280, 720)
 	for _, recording := range [][]byte{machine(t), compressed.Bytes()} {
-		var page bytes.Buffer
-		require.NoError(t, view.WriteHTML(&page, recording, functions))
-		require.NoError(t, os.WriteFile(file, page.Bytes(), 0o600))
+		require.NoError(t, os.WriteFile(file, web.HTML(recording, functions), 0o600))
 		b.show("file://" + filepath.ToSlash(file))
 		assert.Contains(t, b.text("queue"), "team-c")
 	}

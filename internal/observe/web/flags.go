@@ -1,4 +1,4 @@
-package view
+package web
 
 import (
 	"errors"
@@ -28,19 +28,22 @@ func (f *Flags) AddTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.NoOpen, "no-open", false, "only print the address of the page, without opening a browser")
 }
 
-// Check reports an invalid value.
-func (f *Flags) Check() error {
-	if f.Port < 0 || f.Port > 65535 {
+// Check reports an invalid value. shown reports that there will be a page.
+func (f *Flags) Check(shown bool) error {
+	switch {
+	case f.Port < 0 || f.Port > 65535:
 		return fmt.Errorf("--view-port must be between 1 and 65535, not %d", f.Port)
+	case !shown && *f != Flags{}:
+		return errors.New("--view-port and --no-open need --view")
 	}
 	return nil
 }
 
 // Start starts a server as the flags say, prints its address and opens it in a browser. Without a
 // browser it prints the address alone.
-func (f *Flags) Start(config Config, out io.Writer) (*Server, error) {
+func (f *Flags) Start(config ViewConfig, out io.Writer) (*View, error) {
 	config.Port = f.Port
-	server, err := Start(config)
+	server, err := StartView(config)
 	if err == nil {
 		f.Announce(server, out)
 	}
@@ -48,7 +51,7 @@ func (f *Flags) Start(config Config, out io.Writer) (*Server, error) {
 }
 
 // Announce prints the address of a server and opens it in a browser.
-func (f *Flags) Announce(server *Server, out io.Writer) {
+func (f *Flags) Announce(server *View, out io.Writer) {
 	fmt.Fprintf(out, "The view: %s\n", server.URL())
 	if !f.NoOpen {
 		server.openBrowser()
@@ -58,7 +61,7 @@ func (f *Flags) Announce(server *Server, out io.Writer) {
 // openBrowser asks the system to open the page. It does nothing where there is no screen. Every
 // user of the machine can read the arguments of a process, and so the browser gets the name of a
 // file that leads to the page, not its address, which has the token.
-func (s *Server) openBrowser() {
+func (s *View) openBrowser() {
 	program := []string{"xdg-open"}
 	switch {
 	case runtime.GOOS == "windows":
@@ -80,7 +83,7 @@ func (s *Server) openBrowser() {
 
 // newDoor writes a file that leads a browser to the page, which only its owner can read. Stop
 // removes it.
-func (s *Server) newDoor() (name string, err error) {
+func (s *View) newDoor() (name string, err error) {
 	file, err := os.CreateTemp("", "orrery-view-*.html") // mode 0600
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package view_test
+package web_test
 
 import (
 	"context"
@@ -15,17 +15,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/demo/gate"
+	"orrery/internal/lab/demo"
 	"orrery/internal/observe/trace"
-	"orrery/internal/observe/web/view"
-	"orrery/internal/observe/web/view/viewtest"
+	"orrery/internal/observe/web"
+	"orrery/internal/observe/web/viewtest"
 	"orrery/queue"
 )
 
 // heldRun is a work queue with gates and two workers, in a server that a page controls.
 type heldRun struct {
 	queue.ObservableInterface[string]
-	server *view.Server
+	server *web.View
 	passes chan string // the keys that have passed
 }
 
@@ -34,12 +34,12 @@ func held(t *testing.T) *heldRun {
 	recorder, err := trace.Start(trace.Config{Header: trace.Header{Gears: "fast", Run: "test", Workers: 2}})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	gates := gate.New(ctx, recorder)
+	gates := demo.NewGates(ctx, recorder)
 	r := &heldRun{passes: make(chan string, 100)}
 	work := func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
 		return queue.NewRateLimiting(limiter, config)
 	}
-	r.ObservableInterface = gate.HoldQueue(gates, "work", work)(
+	r.ObservableInterface = demo.HoldQueue(gates, "work", work)(
 		queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
 		queue.Config[string]{Trace: recorder.Queue("work")})
 	var working sync.WaitGroup
@@ -51,7 +51,7 @@ func held(t *testing.T) *heldRun {
 			}
 		})
 	}
-	r.server, err = view.Start(view.Config{Source: recorder, Control: gates})
+	r.server, err = web.StartView(web.ViewConfig{Source: recorder, Control: gates})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		cancel()
@@ -143,12 +143,12 @@ func TestGatesAnswerCommands(t *testing.T) {
 	r := held(t)
 	page := dial(t, r.server)
 	for _, c := range []struct {
-		command view.Command
+		command web.Command
 		answer  string
 	}{
-		{view.Command{Do: "close", Gate: "G8"}, `there is no gate "G8"`},
-		{view.Command{Do: "close", Gate: "G5"}, ""},
-		{view.Command{Do: "jump"}, `there is no command "jump"`},
+		{web.Command{Do: "close", Gate: "G8"}, `there is no gate "G8"`},
+		{web.Command{Do: "close", Gate: "G5"}, ""},
+		{web.Command{Do: "jump"}, `there is no command "jump"`},
 	} {
 		require.NoError(t, page.WriteJSON(c.command))
 		var message struct{ Control *struct{ Error string } }
@@ -159,7 +159,7 @@ func TestGatesAnswerCommands(t *testing.T) {
 			_ = json.Unmarshal(text, &message) // lines of the run are no single document
 		}
 	}
-	require.NoError(t, page.WriteJSON(view.Command{Do: "close", Resource: strings.Repeat("x", 1000)}))
+	require.NoError(t, page.WriteJSON(web.Command{Do: "close", Resource: strings.Repeat("x", 1000)}))
 	var err error
 	for err == nil {
 		_, _, err = page.ReadMessage()

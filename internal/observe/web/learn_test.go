@@ -1,4 +1,4 @@
-package view_test
+package web_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery"
-	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web"
 )
 
 // focus gives the focus to a box.
@@ -31,7 +31,7 @@ func (b *tab) closeDialog() {
 // Every box has its terms in both languages, none longer than three lines.
 func TestPageExplainsEveryBox(t *testing.T) {
 	b := openTab(t, 1280, 720)
-	address := replayed(t, machine(t), view.Code{})
+	address := replayed(t, machine(t), web.Code{})
 	terms := map[string]bool{}
 	boxes := strings.Fields("restclient reflector deltafifo indexer informer queue workers nsctl story time")
 	for language, word := range map[string]string{
@@ -81,13 +81,13 @@ func TestPageShowsTheCode(t *testing.T) {
 	textbook := bytes.Replace(recording, fast, []byte(`"yours":["queue/queue.go"],"gears":"fast,queue=textbook"`), 1)
 	require.NotEqual(t, recording, textbook)
 	mine := []byte("package queue\n\nfunc (q *Queue[K]) Done(key K) { panic(\"mine\") }\n")
-	known := view.Code{Files: orrery.Source}
+	known := web.Code{Files: orrery.Source}
 	yours := known
-	yours.Yours = map[string]view.YourPage{"queue/queue.go": {File: "mine/queue.go", Text: mine}}
+	yours.Yours = map[string]web.YourPage{"queue/queue.go": {File: "mine/queue.go", Text: mine}}
 	b := openTab(t, 1280, 720)
 	for _, c := range []struct {
 		recording          []byte
-		source             view.Code
+		source             web.Code
 		place, text, yours string
 	}{
 		{recording, known, `queue/fast/queue.go:\d+ Queue.Done`, "func (q *Queue[K]) Done(key K) {", ""},
@@ -104,7 +104,7 @@ func TestPageShowsTheCode(t *testing.T) {
 		assert.Contains(t, all, c.text)
 		assert.Contains(t, all, "It acted last in event 115, queue.done")
 	}
-	b.show(replayed(t, recording, view.Code{}) + "&lang=en")
+	b.show(replayed(t, recording, web.Code{}) + "&lang=en")
 	b.dialog("c", "The sources of these gears are not known here.")
 	b.Sound()
 }

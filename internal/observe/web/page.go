@@ -1,4 +1,4 @@
-package view
+package web
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -93,10 +92,10 @@ func servedIndex() (html, policy string) {
 		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
-// WriteHTML writes the page with a recording as one file, which a browser opens without a server
-// and without any request. The recording is the content of a recording's file, compressed or not;
-// in the page it is compressed. code has the functions of the recording's gears.
-func WriteHTML(w io.Writer, recording []byte, code map[string]Place) error {
+// HTML returns the page with a recording as one file, which a browser opens without a server and
+// without any request. The recording is the content of a recording's file, compressed or not; in
+// the page it is compressed. code has the functions of the recording's gears.
+func HTML(recording []byte, code map[string]Place) []byte {
 	data := func(mediaType, text string) string {
 		return "data:" + mediaType + ";base64," + base64.StdEncoding.EncodeToString([]byte(text))
 	}
@@ -131,8 +130,7 @@ func WriteHTML(w io.Writer, recording []byte, code map[string]Place) error {
 	page.WriteString(`</script><script type="application/json" id="code">`)
 	page.Write(encoded(code))
 	page.WriteString("</script>" + after)
-	_, err := page.WriteTo(w)
-	return err
+	return page.Bytes()
 }
 
 // How the page starts: a file cannot import a relative path.

@@ -1,4 +1,4 @@
-package view_test
+package web_test
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/observe/web/view"
-	"orrery/internal/observe/web/view/viewtest"
+	"orrery/internal/observe/web"
+	"orrery/internal/observe/web/viewtest"
 )
 
 // file returns a recording in testdata.
@@ -30,9 +30,9 @@ func file(t *testing.T, name string) []byte {
 func machine(t *testing.T) []byte { return file(t, "machine") }
 
 // replayed returns the address of a page that shows a recording, and knows the sources.
-func replayed(t testing.TB, recording []byte, source view.Code) string {
+func replayed(t testing.TB, recording []byte, source web.Code) string {
 	t.Helper()
-	server, err := view.Start(view.Config{
+	server, err := web.StartView(web.ViewConfig{
 		Code:      source,
 		Recording: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recording)), nil },
 	})
@@ -67,7 +67,7 @@ func (b *tab) text(box string) string {
 // read.
 func TestPageShowsEveryBox(t *testing.T) {
 	b := openTab(t, 1280, 720)
-	b.show(replayed(t, machine(t), view.Code{}) + "&lang=en&theme=light")
+	b.show(replayed(t, machine(t), web.Code{}) + "&lang=en&theme=light")
 	for box, words := range map[string][]string{
 		"restclient": {"WATCH", "namespaces/status", "✖ 409", "✖ 503"},
 		"reflector":  {"Watching", "48190", "410 ×1"},
@@ -112,7 +112,7 @@ func TestPageShowsEveryBox(t *testing.T) {
 // of the README is this one.
 func TestPageShowsOneKey(t *testing.T) {
 	b := openTab(t, 1280, 720)
-	b.show(replayed(t, file(t, "one-key"), view.Code{}) + "&lang=en&theme=light")
+	b.show(replayed(t, file(t, "one-key"), web.Code{}) + "&lang=en&theme=light")
 	for range 14 {
 		b.Press("[")
 	}
@@ -158,7 +158,7 @@ func (b *tab) at(event int) {
 // A filter compares the fields of an event. && binds stronger than ||.
 func TestFilters(t *testing.T) {
 	b := openTab(t, 1280, 720)
-	b.show(replayed(t, machine(t), view.Code{}))
+	b.show(replayed(t, machine(t), web.Code{}))
 	const event = `{ e: "queue.retried", k: "shop/web", n: 7, r: "pods", d: "AUU", gate: "G2" }`
 	for _, row := range [][2]string{
 		{"", "true"}, {"key==shop/web", "true"}, {"key==web", "true"}, {"key==we", "false"}, {"key!=web", "false"},
@@ -177,7 +177,7 @@ func TestFilters(t *testing.T) {
 
 func TestPageByKeyboardAndButtons(t *testing.T) {
 	b := openTab(t, 1280, 720)
-	b.show(replayed(t, machine(t), view.Code{}))
+	b.show(replayed(t, machine(t), web.Code{}))
 	arrow := func(name string, shift bool) func() {
 		return func() {
 			const press = `dispatchEvent(new KeyboardEvent("keydown", { key: "Arrow%s", shiftKey: %t }))`

@@ -1,4 +1,4 @@
-package view_test
+package web_test
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/trace/tracetest"
-	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web"
 )
 
 const header = `{"h":1,"schema":"orrery.trace/2","start":"2026-05-04T10:02:11Z","gears":"fast"}` + "\n"
@@ -161,7 +161,7 @@ func TestPageDrawsThePassesOfAQueue(t *testing.T) {
 		`{"s":11,"e":"queue.ad` + "\n"
 
 	b := openTab(t, 1280, 720)
-	b.show(replayed(t, []byte(text), view.Code{}) + "&lang=en")
+	b.show(replayed(t, []byte(text), web.Code{}) + "&lang=en")
 	assert.Contains(t, b.head(), "skipped 3")
 	assert.Contains(t, b.head(), "line 11 is broken, the recording ends there")
 	assert.Equal(t, []string{"one 0 a 3 9", "two 0 a 5 6", "one 0 c 9 0", "one 1 d 10 0"}, read[[]string](b, text,

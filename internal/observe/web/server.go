@@ -1,4 +1,4 @@
-package view
+package web
 
 import (
 	"crypto/rand"
@@ -21,8 +21,8 @@ import (
 // DefaultPort is the port of the page unless it is taken.
 const DefaultPort = 7070
 
-// Config configures a server.
-type Config struct {
+// ViewConfig configures a server.
+type ViewConfig struct {
 	// Port is the port on the loopback interface; 0: DefaultPort, or a free one if that is taken.
 	Port int
 	// Source, if not nil, is the run that the page shows as it goes on.
@@ -36,39 +36,56 @@ type Config struct {
 	Code Code
 }
 
-// Server serves the page. [Start] returns one. Its methods may be called from any goroutine.
-type Server struct {
+// View serves the page. [StartView] returns one. Its methods may be called from any goroutine.
+type View struct {
 	// Immutable.
-	config   Config
-	token    string // of one run, with at least 128 random bits
-	port     int
-	listener net.Listener
-	http     *http.Server
-	served   chan struct{}
-	hub      *hub
+	config ViewConfig
+	token  string // of one run, with at least 128 random bits
+	port   int
+	server *server
+	hub    *hub
 
 	door atomic.Pointer[string] // the name of the file of newDoor
 }
 
 // Start listens and serves until Stop.
-func Start(config Config) (*Server, error) {
+func StartView(config ViewConfig) (*View, error) {
 	listener, err := listen(config.Port)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
+	s := &View{
 		config: config, token: rand.Text(), port: listener.Addr().(*net.TCPAddr).Port,
-		listener: listener, served: make(chan struct{}), hub: newHub(config.Source, config.Control),
+		hub: newHub(config.Source, config.Control),
 	}
-	s.http = &http.Server{
-		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	s.server = serve(listener, s.handler())
+	return s, nil
+}
+
+// server is a server over HTTP, with limits for its clients.
+type server struct {
+	listener net.Listener
+	http     *http.Server
+	served   chan struct{} // closed when the goroutine that accepts has ended
+}
+
+// serve serves until stop.
+func serve(listener net.Listener, handler http.Handler) *server {
+	s := &server{listener: listener, served: make(chan struct{}), http: &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: log.New(io.Discard, "", 0), // the errors of clients
-	}
+	}}
 	go func() {
 		defer close(s.served)
-		_ = s.http.Serve(listener)
+		_ = s.http.Serve(listener) // an error means that nothing can be accepted any more; the process goes on
 	}()
-	return s, nil
+	return s
+}
+
+// stop closes all connections and waits for the goroutine.
+func (s *server) stop() {
+	_ = s.http.Close()
+	<-s.served
 }
 
 // listen listens on the port, or on the default one and otherwise a free one.
@@ -90,7 +107,7 @@ func listen(port int) (net.Listener, error) {
 }
 
 // URL returns the address of the page, with its token.
-func (s *Server) URL() string {
+func (s *View) URL() string {
 	query := url.Values{"token": {s.token}}
 	if s.config.Source == nil && s.config.Recording != nil {
 		query.Set("recording", "") // for the page
@@ -99,16 +116,15 @@ func (s *Server) URL() string {
 }
 
 // Stop sends the clients what has happened so far, ends the server, and waits for its goroutines.
-func (s *Server) Stop() {
+func (s *View) Stop() {
 	s.hub.stop()
-	_ = s.http.Close()
-	<-s.served
+	s.server.stop()
 	if door := s.door.Swap(nil); door != nil {
 		_ = os.Remove(*door)
 	}
 }
 
-func (s *Server) handler() http.Handler {
+func (s *View) handler() http.Handler {
 	mux := http.NewServeMux()
 	files := http.FileServerFS(pageFS())
 	index, policy := servedIndex()
@@ -144,7 +160,7 @@ func restricted(next http.Handler) http.Handler {
 	})
 }
 
-func (s *Server) serveRecording(w http.ResponseWriter, _ *http.Request) {
+func (s *View) serveRecording(w http.ResponseWriter, _ *http.Request) {
 	file, err := s.config.Recording()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -156,7 +172,7 @@ func (s *Server) serveRecording(w http.ResponseWriter, _ *http.Request) {
 }
 
 // serveCode sends the function of each event, for the gears that the page shows.
-func (s *Server) serveCode(w http.ResponseWriter, r *http.Request) {
+func (s *View) serveCode(w http.ResponseWriter, r *http.Request) {
 	found, err := s.config.Code.Find(r.URL.Query().Get("gears"))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)

@@ -1,4 +1,4 @@
-package view_test
+package web_test
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"orrery/internal/observe/trace"
-	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web"
 	"orrery/queue"
 )
 
@@ -39,19 +39,19 @@ func (r *run) add(key string) {
 }
 
 // live starts a server for a run.
-func live(t *testing.T) (*view.Server, *run) {
+func live(t *testing.T) (*web.View, *run) {
 	t.Helper()
 	recorder, err := trace.Start(trace.Config{Header: trace.Header{Gears: "fast", Run: "test"}})
 	require.NoError(t, err)
 	t.Cleanup(func() { recorder.Stop("the test is over") })
-	server, err := view.Start(view.Config{Source: recorder})
+	server, err := web.StartView(web.ViewConfig{Source: recorder})
 	require.NoError(t, err)
 	t.Cleanup(server.Stop)
 	return server, &run{Recorder: recorder, queue: recorder.Queue("work")}
 }
 
 // at returns the address of another path of the same server, with the same token.
-func at(t testing.TB, server *view.Server, path string) *url.URL {
+func at(t testing.TB, server *web.View, path string) *url.URL {
 	t.Helper()
 	address, err := url.Parse(server.URL())
 	require.NoError(t, err)
@@ -86,7 +86,8 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 	run.add("one")
 	run.Stop("done") // so that /trace ends
 	own := map[string]string{"Origin": "http://127.0.0.1:" + at(t, server, "").Port()}
-	replay, err := view.Start(view.Config{Recording: func() (io.ReadCloser, error) { return os.Open(os.DevNull) }})
+	nothing := func() (io.ReadCloser, error) { return os.Open(os.DevNull) }
+	replay, err := web.StartView(web.ViewConfig{Recording: nothing})
 	require.NoError(t, err)
 	t.Cleanup(replay.Stop)
 	assert.NotEqual(t, at(t, server, "").Port(), at(t, replay, "").Port(), "a free one if the default is taken")
@@ -139,7 +140,7 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 }
 
 // dial opens a socket.
-func dial(t *testing.T, server *view.Server) *websocket.Conn {
+func dial(t *testing.T, server *web.View) *websocket.Conn {
 	t.Helper()
 	address := at(t, server, "/socket")
 	origin := "http://" + address.Host
@@ -186,7 +187,7 @@ func TestASocketHasTheRun(t *testing.T) {
 	run.add("one")
 	run.add("two")
 	conn := dial(t, server)
-	command := view.Command{Do: "close", Gate: "G1"} // of the laboratory; a run without gates has no answer to it
+	command := web.Command{Do: "close", Gate: "G1"} // of the laboratory; a run without gates has no answer to it
 	require.NoError(t, conn.WriteJSON(command))
 	assert.Equal(t, []string{"header", "state", "one", "two"}, receive(t, conn, 4))
 	for i := range 100 {
@@ -222,7 +223,7 @@ func TestTheTokenIsNotAnArgumentOfTheBrowser(t *testing.T) {
 	t.Setenv("DISPLAY", ":0")
 	t.Setenv("TMPDIR", t.TempDir())
 
-	server, err := (&view.Flags{}).Start(view.Config{}, io.Discard)
+	server, err := (&web.Flags{}).Start(web.ViewConfig{}, io.Discard)
 	require.NoError(t, err)
 	arguments, err := os.ReadFile(started) // waits for the browser
 	require.NoError(t, err)

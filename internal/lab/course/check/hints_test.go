@@ -10,51 +10,54 @@ import (
 	"orrery/internal/lab/course/labtest"
 )
 
-func TestHintsComeOneByOne(t *testing.T) {
-	lab := labtest.Lab(t, labtest.Repository(t))
-	var progress course.LabProgress
-	next := func() string {
-		hint := check.Next(lab, progress)
-		hint.Shown(&progress)
-		if hint.Repeated {
-			return hint.English + " again"
+// nexts returns a function that asks for the next hint after a test, as "lab hint" does.
+func nexts(t *testing.T) (progress *course.LabProgress, next func(failed ...*course.FailedTest) check.Hint) {
+	lab, progress := labtest.Lab(t, labtest.Repository(t)), &course.LabProgress{}
+	return progress, func(failed ...*course.FailedTest) check.Hint {
+		for _, each := range failed {
+			progress.Fail(each)
 		}
-		return hint.English
+		hint := check.Next(lab, *progress)
+		hint.Shown(progress)
+		return hint
 	}
-	assert.Equal(t, "one", next(), "without a failure")
-	progress.Failed = &course.FailedTest{Test: "TestContract/sum", Output: "assertion\nthe sum of 2 and 3 is 3, not 5"}
-	assert.Equal(t, "It keeps the last only.", next(), "a failure has a hint of its own")
-	assert.Equal(t, "two", next())
-	progress.Failed = &course.FailedTest{Test: "TestContract/sum", Output: "assertion\nthe sum of 2 and 3 is 4, not 5"}
-	assert.Equal(t, "Wrong.", next(), "another failure")
-	progress.Failed = &course.FailedTest{Test: "TestContract/twice"}
-	assert.Equal(t, "three", next(), "a failure without a hint")
-	assert.Equal(t, "three again", next())
+}
+
+func failed(test, output string) *course.FailedTest {
+	return &course.FailedTest{Test: test, Output: output}
+}
+
+const sum, twice = "TestContract/sum", "TestContract/twice"
+
+func TestHintsComeOneByOne(t *testing.T) {
+	progress, next := nexts(t)
+	assert.Equal(t, "one", next().English, "without a failure")
+	assert.Equal(t, "It keeps the last only.", next(failed(sum, "assertion\nthe sum of 2 and 3 is 3, not 5")).English,
+		"a failure has a hint of its own")
+	assert.Equal(t, "two", next().English)
+	assert.Equal(t, "Wrong.", next(failed(sum, "assertion\nthe sum of 2 and 3 is 4, not 5")).English, "another failure")
+	hint := next(failed(twice, ""))
+	assert.Equal(t, "three", hint.English, "a failure without a hint")
+	assert.False(t, hint.Repeated)
+	hint = next()
+	assert.Equal(t, "three", hint.English)
+	assert.True(t, hint.Repeated)
 	assert.Equal(t, 3, progress.Hints)
 }
 
 // A page that does not compile, hangs or has a race uses no rung, unless the lab has a hint for it
 // or the call is repeated.
 func TestTroubleUsesNoRung(t *testing.T) {
-	lab := labtest.Lab(t, labtest.Repository(t))
-	var progress course.LabProgress
-	next := func() check.Hint {
-		hint := check.Next(lab, progress)
-		hint.Shown(&progress)
-		return hint
-	}
-	broken := &course.FailedTest{Output: "build"}
+	progress, next := nexts(t)
+	broken := failed("", "build")
 	for i, c := range []struct {
 		failed  *course.FailedTest
 		trouble check.Kind
 	}{
-		{&course.FailedTest{Output: "unwritten"}, check.Unwritten}, {broken, check.Build}, {broken, check.Build},
-		{&course.FailedTest{Test: "TestContract/twice", Output: "race"}, check.Race},
-		{&course.FailedTest{Test: "TestContract/twice", Output: "hang\nline"}, check.Hang},
-		{&course.FailedTest{Output: "vet"}, check.Vet},
+		{failed("", "unwritten"), check.Unwritten}, {broken, check.Build}, {broken, check.Build},
+		{failed(twice, "race"), check.Race}, {failed(twice, "hang\nline"), check.Hang}, {failed("", "vet"), check.Vet},
 	} {
-		progress.Fail(c.failed)
-		hint := next()
+		hint := next(c.failed)
 		assert.Equal(t, c.trouble, hint.Trouble, i)
 		assert.Equal(t, 1, hint.Rung, "the rung that comes next")
 		assert.False(t, hint.Complete())
@@ -64,15 +67,11 @@ func TestTroubleUsesNoRung(t *testing.T) {
 	assert.Empty(t, hint.Trouble, "the second call shows a hint")
 	assert.Equal(t, "one", hint.English)
 
-	progress.Fail(&course.FailedTest{Test: "TestContract/sum", Output: "deadlock"})
-	assert.Equal(t, "Wrong.", next().English, "the lab has a hint for it")
-	progress.Fail(&course.FailedTest{Test: "TestContract/sum", Output: "deadlock\nagain"})
-	assert.Equal(t, "two", next().English)
-
+	assert.Equal(t, "Wrong.", next(failed(sum, "deadlock")).English, "the lab has a hint for it")
+	assert.Equal(t, "two", next(failed(sum, "deadlock\nagain")).English)
 	for range 2 {
-		progress.Fail(&course.FailedTest{Test: "TestContract/twice", Output: "race"})
-		assert.Equal(t, check.Race, next().Trouble, "a race that comes back after another failure says so again")
-		progress.Fail(&course.FailedTest{Test: "TestContract/twice", Output: "failed"})
-		assert.Empty(t, next().Trouble)
+		assert.Equal(t, check.Race, next(failed(twice, "race")).Trouble,
+			"a race that comes back after another failure says so again")
+		assert.Empty(t, next(failed(twice, "failed")).Trouble)
 	}
 }

@@ -176,7 +176,7 @@ func (b *Tab) Press(keys string) {
 // Picture writes what the tab shows to build/view/NAME.png of the repository.
 func (b *Tab) Picture(name string) {
 	b.T.Helper()
-	dir := filepath.Join("..", "..", "..", "..", "build", "view")
+	dir := filepath.Join("..", "..", "..", "build", "view")
 	require.NoError(b.T, os.MkdirAll(dir, 0o755))
 	require.NoError(b.T, os.WriteFile(filepath.Join(dir, name+".png"), act(b, chromedp.CaptureScreenshot()), 0o644))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,6 +111,44 @@ func (w *work[S, C]) parameters() []bench.Parameter {
 		}
 	}
 	return list
+}
+
+// sweep returns the jobs of --vary, one for each value and design, and the name of the varied flag.
+// Each value has a workload of its own with the flags that were given, so mistakes are found before
+// the measurement.
+func (b benchmark) sweep(vary string, given *pflag.FlagSet) (name string, jobs []job, err error) {
+	name, values, found := strings.Cut(vary, "=")
+	name = strings.TrimLeft(strings.TrimSpace(name), "-")
+	for value := range strings.SplitSeq(values, ",") {
+		workload, flags := b.workload(), pflag.NewFlagSet(name, pflag.ContinueOnError)
+		workload.addTo(flags)
+		known := flagNames(flags)[1:] // the first is --design, which takes several values itself
+		switch {
+		case !found || values == "":
+			return "", nil, fmt.Errorf("--vary %s: it must be a flag and its values, such as %s=1,2,4", vary, known[0])
+		case !slices.Contains(known, name):
+			return "", nil, fmt.Errorf("--vary %s: %q is not a flag that can be varied; use one of %s",
+				vary, name, strings.Join(known, ", "))
+		case given.Changed(name):
+			return "", nil, fmt.Errorf("--%s has one value and --vary others: use only one of them", name)
+		}
+		given.Visit(func(flag *pflag.Flag) {
+			if flags.Lookup(flag.Name) != nil && err == nil {
+				err = flags.Set(flag.Name, flag.Value.String())
+			}
+		})
+		if err == nil {
+			err = program.FlagError(flags.Set(name, value))
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("--vary %s=%s: %w", name, value, err)
+		}
+		for _, job := range workload.jobs() {
+			job.value = flags.Lookup(name).Value.String()
+			jobs = append(jobs, job)
+		}
+	}
+	return name, jobs, nil
 }
 
 // flagNames returns the names of all flags.
