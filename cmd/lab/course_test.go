@@ -132,29 +132,6 @@ func TestAPageThatIsGone(t *testing.T) {
 	assert.Contains(t, stdout, yours+" is yours")
 }
 
-// Package check knows the kinds of failures; here the learner's paths are in each.
-func TestMistakesInAPage(t *testing.T) {
-	begun(t, "")
-	for want, c := range map[string][2]string{
-		"  " + yours + ":15: c.m undefined (type *Counter has no field or method m)\n      c.m += n //": {"c.n += n",
-			"c.m += n"},
-		"The page does not compile:\n  " + yours + ":16: ": {"c.n += n",
-			"c.n +="},
-		"  gear/other.go:7: c.get undefined": {"func (c *Counter) get() int", "func (c *Counter) take() int"},
-		"No module has the package example.com/nothing.": {
-			`import "sync"`, "import (\n\t\"sync\"\n\t_ \"example.com/nothing\"\n)",
-		},
-		"  " + yours + ":16  Counter.Add\n          m[\"a\"] = n //": {"c.n += n",
-			"var m map[string]int\n\tm[\"a\"] = n"},
-		"go vet found:\n  " + yours + ":24: ": {"return c.n\n", "d := *c\n\treturn d.n\n"},
-	} {
-		labtest.Write(t, yours, strings.Replace(labtest.Reference, c[0], c[1], 1))
-		code, stdout, stderr := lab(t, "test", "04")
-		assert.Equal(t, 1, code, stderr)
-		assert.Contains(t, stdout, want)
-	}
-}
-
 // A change of the reference, or of a copy that is there to read, is named.
 func TestChangesOutsideOfThePageAreNamed(t *testing.T) {
 	dir := begun(t, labtest.Reference)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -29,28 +28,12 @@ func startDebug(t *testing.T, config web.DebugConfig) *web.DebugServer {
 	return server
 }
 
-// client opens a connection for each request.
-var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-
-// request sends a request.
-func request(t *testing.T, server *web.DebugServer, method, path string,
-	host ...string) (code int, body string, header http.Header) {
-	t.Helper()
-	request, err := http.NewRequest(method, "http://"+server.Addr()+path, nil)
-	require.NoError(t, err)
-	request.Host = strings.Join(host, "")
-	answer, err := client.Do(request)
-	require.NoError(t, err)
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	require.NoError(t, err)
-	return answer.StatusCode, string(text), answer.Header
-}
+func address(server *web.DebugServer, path string) string { return "http://" + server.Addr() + path }
 
 // get returns the code and the body of an answer: "200 ok".
 func get(t *testing.T, server *web.DebugServer, path string) string {
 	t.Helper()
-	code, body, _ := request(t, server, http.MethodGet, path)
+	code, body, _ := ask(t, http.MethodGet, address(server, path), nil)
 	return fmt.Sprint(code, " ", body)
 }
 
@@ -118,7 +101,7 @@ func TestGearsAreShownAsJSON(t *testing.T) {
 	const shown = `{"first":{"id":7,"keys":[],"lastError":"wrapped: EOF","list":[{"id":1,"qps":0}],` +
 		`"missing":null,"month":"January","name":"n","never":null,"qps":1.5,"took":"1m30s","uidOf":{"1":"a","2":"b"},` +
 		`"when":"2026-01-02T03:04:05Z"},"gears":"gears",` + informers + `,"informers":"informers"}`
-	code, body, header := request(t, server, http.MethodGet, "/debug/orrery")
+	code, body, header := ask(t, http.MethodGet, address(server, "/debug/orrery"), nil)
 	assert.Equal(t, 200, code)
 	assert.Equal(t, "application/json", header.Get("Content-Type"))
 	assert.Equal(t, shown+"\n", body)
@@ -158,7 +141,7 @@ func TestWhatIsAnswered(t *testing.T) {
 		{on, "POST", "/metrics", "^405 "}, {on, "PUT", "/livez", "^405 "}, {on, "DELETE", "/debug/orrery", "^405 "},
 		{on, "PATCH", "/debug/pprof/profile", "^405 "}, {on, "PURGE", "/nonsense", "^404 "},
 	} {
-		code, body, header := request(t, c.server, c.method, c.path)
+		code, body, header := ask(t, c.method, address(c.server, c.path), nil)
 		assert.Regexp(t, "(?s)"+c.want, fmt.Sprint(code, " ", body), "%s %s", c.method, c.path)
 		if code == http.StatusMethodNotAllowed {
 			assert.Equal(t, "GET, HEAD", header.Get("Allow"))
@@ -166,9 +149,9 @@ func TestWhatIsAnswered(t *testing.T) {
 		assert.Equal(t, "no-store", header.Get("Cache-Control"))
 		assert.Equal(t, "nosniff", header.Get("X-Content-Type-Options"))
 	}
-	code, _, _ := request(t, on, http.MethodGet, "/debug/orrery", "evil.example")
+	code, _, _ := ask(t, http.MethodGet, address(on, "/debug/orrery"), map[string]string{"Host": "evil.example"})
 	assert.Equal(t, 403, code)
-	_, _, header := request(t, on, http.MethodGet, "/metrics")
+	_, _, header := ask(t, http.MethodGet, address(on, "/metrics"), nil)
 	assert.Contains(t, header.Get("Content-Type"), "text/plain; version=0.0.4")
 }
 
@@ -188,7 +171,7 @@ func TestStopLeavesNothing(t *testing.T) {
 	defer idle.Close()
 	var askers sync.WaitGroup
 	askers.Go(func() {
-		if answer, err := client.Get("http://" + server.Addr() + "/metrics"); err == nil {
+		if answer, err := http.Get(address(server, "/metrics")); err == nil {
 			answer.Body.Close()
 		}
 	})
