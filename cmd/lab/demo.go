@@ -109,8 +109,9 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	if recorded.recorder != nil && recorded.recorder.Err() != nil {
 		return fmt.Errorf("the recording is incomplete: %w", recorded.recorder.Err())
 	}
-	if err == nil {
-		recorded.linger(ctx, out)
+	if err == nil && recorded.server != nil && ctx.Err() == nil { // the reader wants to look at the end, too
+		fmt.Fprintf(out, "\nThe scene is over. The view stays until Ctrl-C: %s\n", recorded.server.URL())
+		<-ctx.Done()
 	}
 	return cmp.Or(err, program.Stopped(ctx))
 }
@@ -258,14 +259,6 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (r reco
 		r.close()
 	}
 	return r, err
-}
-
-// linger keeps the page, if there is one, until ctx ends: the reader wants to look at the end, too.
-func (r recorded) linger(ctx context.Context, out io.Writer) {
-	if r.server != nil && ctx.Err() == nil {
-		fmt.Fprintf(out, "\nThe scene is over. The view stays until Ctrl-C: %s\n", r.server.URL())
-		<-ctx.Done()
-	}
 }
 
 // close ends the page.

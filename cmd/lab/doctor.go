@@ -137,15 +137,11 @@ func (c *checkup) examine(ctx context.Context) {
 
 // writable reports whether the work folder can be written.
 func (s *session) writable() error {
-	if err := os.MkdirAll(s.folder.Dir, 0o755); err != nil {
+	file := filepath.Join(s.folder.Dir, "doctor.tmp")
+	if err := course.WriteFile(file, nil, 0o644); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(s.folder.Dir, "doctor-*.tmp")
-	if err != nil {
-		return err
-	}
-	file.Close()
-	return os.Remove(file.Name())
+	return os.Remove(file)
 }
 
 // warm fills the build cache with the tests of all labs and the controller.

@@ -2,6 +2,7 @@ package course
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -365,8 +366,5 @@ func (p *player) compareMachines(ctx context.Context, want Machines) error {
 
 // names returns names as a text.
 func (p *player) names(names []string) string {
-	if len(names) == 0 {
-		return Say(p.Lang, "run-none")
-	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(names, ", "), Say(p.Lang, "run-none"))
 }

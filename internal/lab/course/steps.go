@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -132,11 +131,6 @@ type head struct{ text bytes.Buffer }
 func (h *head) Write(p []byte) (int, error) {
 	h.text.Write(p[:min(len(p), outputLimit-h.text.Len())])
 	return len(p), nil
-}
-
-// PackageDir returns the folder of a lab's package.
-func PackageDir(repository string, lab *Lab) string {
-	return filepath.Join(repository, filepath.FromSlash(lab.Package()))
 }
 
 // memoryLimit is how much memory a step may use.

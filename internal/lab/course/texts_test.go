@@ -2,6 +2,7 @@ package course_test
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -49,7 +50,7 @@ func TestMessagesAreUsed(t *testing.T) {
 	all := course.Messages()
 	for name := range used {
 		if strings.HasSuffix(name, "-") { // the rest is a kind or a state
-			assert.True(t, slices.ContainsFunc(keys(all),
+			assert.True(t, slices.ContainsFunc(slices.Collect(maps.Keys(all)),
 				func(key string) bool { return strings.HasPrefix(key, name) }), name)
 			continue
 		}
@@ -59,13 +60,6 @@ func TestMessagesAreUsed(t *testing.T) {
 		prefix, _, _ := strings.Cut(name, "-")
 		assert.True(t, used[name] || used[prefix+"-"], "no code says %s", name)
 	}
-}
-
-func keys(all map[string]words.Text) (names []string) {
-	for name := range all {
-		names = append(names, name)
-	}
-	return names
 }
 
 func TestLanguages(t *testing.T) {

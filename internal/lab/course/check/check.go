@@ -130,7 +130,8 @@ func (o Options) test(ctx context.Context, lay *course.Overlay, pages []page, r 
 		vet.Go(func() { findings, vetError = target.Vet(ctx) })
 	}
 	tests := course.TestBinary{
-		Binary: filepath.Join(dir, "lab.test"), Dir: course.PackageDir(o.Repository, o.Lab), LimitFactor: o.LimitFactor,
+		Binary: filepath.Join(dir, "lab.test"), LimitFactor: o.LimitFactor,
+		Dir: filepath.Join(o.Repository, filepath.FromSlash(o.Lab.Package())),
 	}
 	output, ok, err := target.Test(ctx, tests.Binary)
 	if err == nil && ok {

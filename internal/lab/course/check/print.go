@@ -179,10 +179,8 @@ func (f *Failure) Print(w io.Writer, lang words.Lang, unwritten []Frame) {
 
 func (f *Failure) printStack(w io.Writer, lang words.Lang, stack Stack) {
 	switch {
-	case f.Kind == Race && stack.What == "read":
-		fmt.Fprintf(w, "    %s\n", course.Say(lang, "race-read"))
 	case f.Kind == Race:
-		fmt.Fprintf(w, "    %s\n", course.Say(lang, "race-write"))
+		fmt.Fprintf(w, "    %s\n", course.Say(lang, "race-"+stack.What))
 	case f.Kind != Panic:
 		fmt.Fprintf(w, "    %s\n", course.Say(lang, "goroutines-wait", stack.Count, stack.What))
 	}

@@ -29,14 +29,11 @@ type subject struct {
 	race bool
 }
 
-// entry is a line of a table of checks.
-type entry struct {
+// checks are all checks of a lab, the cheap ones first. Each builds on those before it.
+var checks = []struct {
 	name  string
 	check func(context.Context, *subject) ([]string, error)
-}
-
-// checks are all checks of a lab, the cheap ones first. Each builds on those before it.
-var checks = []entry{
+}{
 	{"reference passes", referencePasses},
 	{"stub", stubFails},
 	{"planted wrong solutions", mutantsDie},
