@@ -15,6 +15,7 @@ import (
 
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/faults"
+	"orrery/internal/lab/causes"
 	"orrery/internal/lab/clustertest"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
@@ -156,4 +157,28 @@ func TestShellQuoted(t *testing.T) {
 	for path, want := range map[string]string{"/a/b-c.d": "/a/b-c.d", "/a b": "'/a b'", "/it's": `'/it'\''s'`} {
 		assert.Equal(t, want, shellQuoted(path), path)
 	}
+}
+
+// On a server where a situation is set up, a check without a repair fails.
+func TestBreakOnAServer(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	serving(t, "--kubeconfig-out", file)
+	code, _, stderr := lab(t, "break", "--check", "--server", file)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "no situation is set up on this server")
+
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: file})
+	require.NoError(t, err)
+	client, err := restclient.New(config)
+	require.NoError(t, err)
+	defer client.Close()
+	stripped, _ := causes.Find("C18")
+	world := causes.NewWorld(t.Context(), client)
+	require.NoError(t, world.Break(stripped))
+	defer world.Wait()
+	code, stdout, _ := lab(t, "break", "--check", "--server", file)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stdout, "the namespace shop is still there")
+	stripped.Solve(world)
+	require.NoError(t, world.Err())
 }

@@ -77,15 +77,13 @@ func Read(file string, into any) error {
 	return nil
 }
 
-// Find returns the lab that a word means, or nil: an id with or without zeros, the folder's name,
-// or the words in it.
+// Find returns the lab that a word means, or nil: an id with or without zeros, or the folder's name.
 func Find(labs []*Lab, word string) *Lab {
 	word = strings.ToLower(strings.TrimSuffix(word, "/"))
 	number, noNumber := strconv.Atoi(word)
 	for _, lab := range labs {
-		_, words, _ := strings.Cut(lab.Name, "-")
 		id, _ := strconv.Atoi(lab.ID) // two digits
-		if word == lab.Name || word == words || noNumber == nil && number == id {
+		if word == lab.Name || noNumber == nil && number == id {
 			return lab
 		}
 	}
