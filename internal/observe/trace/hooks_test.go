@@ -170,16 +170,3 @@ func TestRecordingAllocatesNothing(t *testing.T) {
 	}))
 	check()
 }
-
-// A gate at which nothing waits any more is not in the state.
-func TestStateHasTheGatesThatHold(t *testing.T) {
-	r, err := trace.Start(trace.Config{})
-	require.NoError(t, err)
-	defer r.Stop("over")
-	r.Held("G2", "i", "a")
-	r.Held("G2", "i", "b")
-	r.Stepped("G2", "i", "a")
-	assert.Equal(t, map[string][]string{"G2": {"b"}}, r.State().Lab.Held)
-	r.Stepped("G2", "i", "b")
-	assert.Empty(t, r.State().Lab.Held)
-}
