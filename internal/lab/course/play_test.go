@@ -255,44 +255,38 @@ func traced() (stop func()) {
 	}
 }
 
-// followed plays a script with a trace, and returns its lines and what the header says.
-func followed(t *testing.T, mode string) (outcome course.Outcome, lines []string, header trace.Header, begun int) {
-	t.Helper()
-	relay := trace.NewRelay(trace.Header{Run: "lab run", Mode: "lab", Gears: "textbook"})
-	outcome, _, err := playing(t, t.Context(), mode, course.PlayConfig{
-		LimitFactor: 10, Trace: relay, Begun: func() { begun++; header = relay.Header() },
-	})
-	require.NoError(t, err)
-	relay.End(map[bool]string{true: "panic: it crashed"}[outcome.Crashed])
-	cursor := relay.History().Cursor(1 << 20)
-	for {
-		part, err := cursor.Next(context.Background())
-		if err == io.EOF {
-			return outcome, lines, header, begun
-		}
-		require.NoError(t, err)
-		lines = append(lines, strings.Split(strings.TrimSpace(string(part)), "\n")...)
-	}
-}
-
 // The trace of the controller is followed from its first event to its last, and a controller that
 // ends before it has one is said to have begun all the same.
 func TestTheControllersTraceIsFollowed(t *testing.T) {
-	outcome, lines, header, begun := followed(t, "serves")
-	require.True(t, outcome.OK, outcome.Output)
-	assert.Equal(t, 1, begun)
-	assert.Equal(t, 7, header.Workers)
-	assert.Equal(t, "lab run", header.Run)
-	require.Len(t, lines, 4, "the states of the relay and of the process, and two events")
-	assert.Contains(t, lines[2], `"e":"queue.added","i":"work","k":"a"`)
-	assert.Contains(t, lines[3], `"e":"trace.end","reason":"the process has stopped"`)
-
-	outcome, lines, header, begun = followed(t, "panics")
-	assert.True(t, outcome.Crashed)
-	assert.Equal(t, 1, begun)
-	assert.Zero(t, header.Workers)
-	require.Len(t, lines, 2)
-	assert.Contains(t, lines[1], `"reason":"panic: it crashed"`)
+	for mode, want := range map[string][]string{
+		"serves": {`"state"`, `"state"`, `"e":"queue.added","i":"work","k":"a"`,
+			`"e":"trace.end","reason":"the process has stopped"`},
+		"panics": {`"state"`, `"reason":"panic: it crashed"`},
+	} {
+		var header trace.Header
+		begun, relay := 0, trace.NewRelay(trace.Header{Run: "lab run", Mode: "lab", Gears: "textbook"})
+		outcome, _, err := playing(t, t.Context(), mode, course.PlayConfig{
+			LimitFactor: 10, Trace: relay, Begun: func() { begun++; header = relay.Header() },
+		})
+		require.NoError(t, err)
+		relay.End(map[string]string{"panics": "panic: it crashed"}[mode])
+		assert.Equal(t, mode == "panics", outcome.Crashed, outcome.Output)
+		assert.Equal(t, 1, begun)
+		assert.Equal(t, map[string]int{"serves": 7}[mode], header.Workers)
+		assert.Equal(t, "lab run", header.Run)
+		var text []byte
+		for cursor := relay.History().Cursor(1 << 20); err == nil; {
+			var part []byte
+			part, err = cursor.Next(context.Background())
+			text = append(text, part...)
+		}
+		assert.Equal(t, io.EOF, err)
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		require.Len(t, lines, len(want), "the states of the relay and of the process, and the events")
+		for i, line := range lines {
+			assert.Contains(t, line, want[i])
+		}
+	}
 }
 
 // verdicts have a seed whose second namespace has no pod, and so is set up at once: C07 and C18.
