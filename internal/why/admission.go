@@ -4,11 +4,108 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"time"
 
+	"orrery/internal/words"
 	"orrery/restclient/api"
 )
+
+// This page reads the condition ContentFailure, in which the controller joins the server's texts.
+
+// lazyPattern returns a function that returns a regular expression, compiled at its first use:
+// "orrery run" has this package in it and needs none of its expressions.
+func lazyPattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// The servers' words in the condition ContentFailure.
+var (
+	failedCalling = lazyPattern(`(?s)failed calling webhook "([^"]+)": (.*)`)
+	webhookDenied = lazyPattern(`(?s)admission webhook "([^"]+)" denied the request(?:: (.*))?`)
+	policyDenied  = lazyPattern(`(?s)ValidatingAdmissionPolicy '([^']+)' (?:with binding '([^']+)' )?denied request: (.*)`)
+)
+
+// about returns the match of a pattern in one server text. It returns nil if another of these
+// patterns matches earlier: the message of a webhook or a policy may quote such words.
+func about(pattern *regexp.Regexp, text string) []string {
+	first := pattern.FindStringIndex(text)
+	if first == nil {
+		return nil
+	}
+	for _, other := range []*regexp.Regexp{failedCalling(), webhookDenied(), policyDenied()} {
+		if at := other.FindStringIndex(text); at != nil && at[0] < first[0] {
+			return nil
+		}
+	}
+	return pattern.FindStringSubmatch(text)
+}
+
+// denies reports whether a text has the denial of a webhook or a policy, whose message may quote
+// anything.
+func denies(text string) bool {
+	return webhookDenied().MatchString(text) || policyDenied().MatchString(text)
+}
+
+// beginning matches the start of one server text. The controller joins the texts in ContentFailure
+// with commas, and a text may have commas itself.
+var beginning = lazyPattern(`^(?:Internal error occurred: |admission webhook "|conversion webhook for ` +
+	`|unexpected items still remain in namespace|[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: |unable to transform key|failed to read one or more ` +
+	`|ValidatingAdmissionPolicy '|the server (?:could not|was unable|has asked|is currently|rejected|does not allow|responded|has received) |storage is \(re\)initializing|Operation cannot be fulfilled |Timeout: |etcdserver: |rpc error: |an error on the server |client rate limiter |context deadline exceeded|unexpected EOF|(?:Get|Post|Delete|Put) "http)`)
+
+// texts returns the server's texts in ContentFailure, one each.
+func texts(content string) (all []string) {
+	if _, after, ok := strings.Cut(content, " remaining: "); ok {
+		content = after
+	}
+	for from := 0; ; {
+		comma := strings.Index(content[from:], ", ")
+		if comma < 0 {
+			return append(all, content)
+		}
+		if at := from + comma; beginning().MatchString(content[at+2:]) {
+			all, content, from = append(all, content[:at]), content[at+2:], 0
+		} else {
+			from = at + 2
+		}
+	}
+}
+
+// isCalledBy reports whether the error of a call has the URL or the Service of the webhook, or
+// neither of any.
+func (w *Webhook) isCalledBy(text string) bool {
+	byURL, byName := strings.Contains(text, `"https://`), strings.Contains(text, `service "`)
+	if w.Service == nil {
+		return !byURL || strings.Contains(text, `"`+w.URL)
+	}
+	return !byURL && !byName ||
+		byURL && strings.Contains(text, `"https://`+w.Service.Name+"."+w.Service.Namespace+".svc") ||
+		byName && strings.Contains(text, `service "`+w.Service.Name+`"`)
+}
+
+// matchedOnce yields the first two groups of each match, each first group once, in the order of the
+// text.
+func matchedOnce(pattern *regexp.Regexp, text string) func(yield func(name, rest string) bool) {
+	return func(yield func(string, string) bool) {
+		seen := map[string]bool{}
+		for _, one := range texts(text) {
+			if match := about(pattern, one); match != nil && !seen[match[1]] {
+				seen[match[1]] = true
+				if !yield(match[1], strings.TrimSpace(match[2])) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func containsAny(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+}
 
 // Accuses reports whether the condition says that a webhook could not be called.
 func (e *Evidence) Accuses(hook Webhook) bool {
@@ -222,4 +319,232 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 	f.saw(1, e.Policies.Request, "policy %s and its binding exist, and select DELETE of %s", policy,
 		f.Blocks[0].Resource)
 	return f, true
+}
+
+// This page judges whether the server of an admission or conversion webhook can be called.
+
+// failedCalls are in the error of a call that reached no end: of a connection, or of a server that
+// answered with something else than a review.
+var failedCalls = []string{"x509: ", `Post "`, "connection refused", "context deadline exceeded", "no such host",
+	"i/o timeout", "failed to call webhook: ", "received invalid webhook response"}
+
+// noBackend matches the errors without a request.
+var noBackend = lazyPattern(`no endpoints available|service "[^"]+" not found|no service port `)
+
+// callFailed reports whether the error of a call says that a request failed.
+func callFailed(text string) bool {
+	return containsAny(text, failedCalls) && !noBackend().MatchString(text)
+}
+
+// isLate reports whether the error of a call is one of the time limit.
+func isLate(text string) bool { return strings.Contains(text, "context deadline exceeded") }
+
+// unreachable adds to a finding why the server of a webhook cannot be called. service is nil for a
+// server at a URL. text is the error of a call, or "". It returns false if the server is back.
+func (e *Evidence) unreachable(f *Finding, service *Service, text string) bool {
+	called := callFailed(text) // whatever is seen of the server
+	if service == nil {
+		f.doubt(!called, "the webhook has a URL, which was not called")
+		return true
+	}
+	if b := e.backend(*service); called && b != nil && b.Failed == nil && b.Ready > 0 {
+		f.lackPass(e, "Service "+service.String(), b.Changed)
+		f.saw(1, b.Request, "Service %s has %s, and calls of it fail", service, words.Count(b.Ready, "ready endpoint"))
+		return true
+	}
+	down, known := e.backendDown(f, *service)
+	return down || !known
+}
+
+// lackPass adds to a finding from a condition that something was changed after that was written,
+// and that the controller may not have come back: so lately, or it is off.
+func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
+	pass := time.Duration(0) // it ends at once unless calls run into their time limit
+	if isLate(e.condition(api.NamespaceDeletionContentFailure)) {
+		pass = backOffCap
+	}
+	began := changed.Add(pass) // a pass that began then or later confirms the condition
+	confirmed := slices.ContainsFunc(e.Latest().Writers, func(w Writer) bool { return w.At.After(began) })
+	ago := e.now().Sub(changed)
+	passed := changed.IsZero() || ago >= 2*backOffCap && !controllerOff(e, &Finding{}, namespaceController)
+	f.doubt(!confirmed && !passed, "%s was changed %s ago: the next pass of the controller may succeed",
+		what, words.Duration(ago))
+}
+
+// restless are the types whose objects are written or expire all the time.
+var restless = []string{"events", "events.events.k8s.io", "leases.coordination.k8s.io"}
+
+// lackDeletions does so for the objects whose deletion was denied, and for the namespace, whose
+// labels may decide. An object with a newer resourceVersion than the namespace was written after
+// its conditions. Restless types count only if nothing else was denied.
+func (f *Finding) lackDeletions(e *Evidence) {
+	n := e.Latest()
+	f.lackPass(e, "the namespace", n.Changed)
+	version := func(text string) int {
+		number, _ := strconv.Atoi(text) // 0 for a server that has others
+		return number
+	}
+	steady := filter(f.Blocks, func(b Blocked) bool { return !slices.Contains(restless, b.Resource) })
+	if len(steady) == 0 {
+		steady = f.Blocks
+	}
+	for i := range e.Types {
+		t := &e.Types[i]
+		if !slices.ContainsFunc(steady, func(b Blocked) bool { return b.Resource == t.Name() }) {
+			continue
+		}
+		f.doubt(t.Count > len(t.Objects), "not all %s were looked at: one may have been changed since", t.Name())
+		written := func(o Object) bool {
+			return e.moved(t, o) || version(o.ResourceVersion) > version(n.ResourceVersion)
+		}
+		if o := find(t.Objects, written); o != nil {
+			f.lack(nil, "%s/%s was written or removed after the conditions: the next pass of the controller may "+
+				"succeed", t.Name(), o.Name)
+		}
+	}
+}
+
+// backendDown adds the state of a Service to a finding. known is false if it could not be read.
+func (e *Evidence) backendDown(f *Finding, service Service) (down, known bool) {
+	b := e.backend(service)
+	switch {
+	case b == nil:
+		f.lack(nil, "Service %s was not looked at", service)
+		return false, false
+	case b.Failed != nil:
+		f.lack(b.Failed, "whether Service %s has a ready endpoint is not known", service)
+		return false, false
+	case !b.Exists:
+		f.saw(1, b.Request, "Service %s does not exist", service)
+	case b.Ready == 0:
+		f.saw(1, b.Request, "Service %s has no ready endpoint", service)
+		f.lackStart(e, b)
+	default:
+		return false, true
+	}
+	return true, true
+}
+
+// lackStart adds to a finding that the pods behind a Service may be starting.
+func (f *Finding) lackStart(e *Evidence, b *Backend) {
+	age := e.At.Sub(b.Changed)
+	f.doubt(b.Ready == 0 && b.Coming > 0 && age < startsWithin,
+		"Service %s has %s without Ready, changed %s ago: a server may be starting",
+		b.Service, words.Count(b.Coming, "endpoint"), words.Duration(age))
+}
+
+// convertsBadly matches the server's words, in a condition or in the answer to a list. A server
+// that cannot fill its cache of a type names the type, and not always the reason.
+var convertsBadly = lazyPattern(`(?:conversion webhook for|storage is \(re\)initializing: failed to list) ([^ ,]+), Kind=([A-Za-z0-9]+)`)
+
+// namesConversion reports whether a text of the server may be about a conversion webhook.
+func namesConversion(text string) bool { return convertsBadly().MatchString(text) }
+
+// callError returns a text that has the error of a call to a conversion webhook, "" for another
+// text.
+func callError(text string) string {
+	if strings.Contains(text, "conversion webhook for ") {
+		return text
+	}
+	return ""
+}
+
+// BlamesConversion reports whether a condition, or the list of a type, names a conversion webhook.
+func (e *Evidence) BlamesConversion() bool {
+	return namesConversion(e.condition(api.NamespaceDeletionContentFailure)) ||
+		slices.ContainsFunc(e.Types, func(t Type) bool { return t.Failed != nil && namesConversion(t.Failed.Message) })
+}
+
+func conversionFails(e *Evidence) []Finding {
+	var findings []Finding
+	found := func(name string) bool {
+		return slices.ContainsFunc(findings, func(f Finding) bool { return f.Culprit.Name == name })
+	}
+	for i := range e.Types {
+		t := &e.Types[i]
+		if t.Failed == nil || !namesConversion(t.Failed.Message) {
+			continue
+		}
+		f := Finding{Blocks: []Blocked{{Resource: t.Name()}}}
+		f.saw(1, t.Failed.Request, "%d: %s", t.Failed.Code, t.Failed.Message)
+		call := callError(t.Failed.Message)
+		if e.converterIsDown(&f, t.Name(), call) && (call != "" || len(f.Missing) == 0) {
+			f.lackFailure(e, t, namesConversion)
+			findings = append(findings, f)
+		}
+	}
+	// A server whose watch cache cannot start fails in namespaces that have no such object.
+	for _, text := range texts(e.condition(api.NamespaceDeletionContentFailure)) {
+		d := e.converted(text)
+		if d == nil || denies(text) || found(d.Type) {
+			continue
+		}
+		name, call := d.Type, callError(text)
+		f := Finding{}
+		f.saw(1, e.Namespace.Request, "ContentFailure: %s", text)
+		down := e.converterIsDown(&f, name, call)
+		if !down || len(f.Missing) > 0 && !callFailed(call) {
+			continue // the condition is of a time before the repair, or has another reason
+		}
+		works := func(t Type) bool { return t.Name() == name && t.Failed == nil && t.Count > 0 }
+		f.doubt(slices.ContainsFunc(e.Types, works), "the list of %s works now", name)
+		f.lackPass(e, "CustomResourceDefinition "+name, d.Changed)
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// converted returns the definition of the type whose kind a text about a conversion has; nil for
+// none.
+func (e *Evidence) converted(text string) *Definition {
+	match := convertsBadly().FindStringSubmatch(text)
+	if match == nil {
+		return nil
+	}
+	group, _, _ := strings.Cut(match[1], "/")
+	return find(e.Definitions.Items, func(d Definition) bool {
+		_, of, _ := strings.Cut(d.Type, ".")
+		return of == group && d.Kind == match[2]
+	})
+}
+
+// definition returns the CustomResourceDefinition of a type, nil if it is not there.
+func (e *Evidence) definition(name string) *Definition {
+	return find(e.Definitions.Items, func(d Definition) bool { return d.Type == name })
+}
+
+// converterIsDown completes the finding about the conversion webhook of a type: what does not show
+// that its server is down is missing in the proof. text is the error of a call that was just made,
+// or that the controller has met. It returns false if there is no such type, or its server is back.
+func (e *Evidence) converterIsDown(f *Finding, name, text string) bool {
+	f.Culprit = Reference{Resource: "customresourcedefinitions", Name: name}
+	f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor "+
+		"deleted, which blocks namespaces without such objects, too", name)
+	if !e.Definitions.Known() {
+		f.lack(e.Definitions.Failed, "the CustomResourceDefinition could not be read")
+		return true
+	}
+	definition := e.definition(name)
+	if definition == nil {
+		return false
+	}
+	service, url := definition.Converter.Service, definition.Converter.URL
+	switch {
+	case service != nil:
+		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, Service %s", name, service)
+	case url != "":
+		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, URL %s", name, url)
+	default:
+		return false
+	}
+	if !e.unreachable(f, service, text) {
+		return false
+	}
+	f.Remedies = append(f.Remedies, Remedy{
+		Command: e.kubectl("", "patch customresourcedefinitions %s --type=merge"+
+			` -p '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'`, name),
+		When:  "only if the versions have the same schema",
+		Loses: "the settings of the conversion webhook, and the fields in which the versions differ",
+	})
+	return true
 }

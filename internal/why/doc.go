@@ -15,16 +15,12 @@
 // lesson, what proves it, what to do and what not to do. The functions that look for them are named
 // in catalogue.go, and grouped in files:
 //
-//	controllers.go  C19 C20             the namespace controller itself
-//	rights.go       C21 C29 C30         the controller's rights, not stuck, and not enough rights
-//	discovery.go    C01 C02 C03         a group that cannot be discovered
-//	storage.go      C22 C23             types whose objects cannot be read or deleted
-//	admission.go    C07 C08             webhooks and policies
-//	conversion.go   C09                 webhooks that convert
-//	pods.go         C10 to C14, C24     pods and what they hold; nodes.go has those of C11 and C12
-//	finalizers.go   C04 C05 C06 C15     objects whose finalizer stays
-//	content.go      C25 to C28          content that blocks or grows
-//	namespace.go    C16 C17 C18         tokens of the namespace itself
+//	controllers.go  C19 C20 C21 C29 C30  the controllers, their rights, and those of the reader
+//	servers.go      C01 C02 C03 C22 C23  other servers, and types that cannot be read or deleted
+//	admission.go    C07 C08 C09          webhooks and policies
+//	pods.go         C10 to C14           pods and what they hold
+//	finalizers.go   C04 C05 C06 C15 C24  objects whose finalizer stays; owners.go has their owners
+//	namespace.go    C16 C17 C18, C25 to C28  entries of the namespace itself, and its content
 //
 // To add a cause, write its row and its function, and its fixture with a solution in
 // internal/lab/causes. If it needs a request that no other cause needs, package collect sends it.

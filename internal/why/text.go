@@ -1,11 +1,20 @@
 package why
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"text/tabwriter"
+
+	"go.yaml.in/yaml/v3"
 
 	"orrery/internal/words"
 )
@@ -163,3 +172,162 @@ func (c Cause) WriteExplanation(w io.Writer, width int) error {
 	_, err := io.WriteString(w, text.String())
 	return err
 }
+
+// Reports are the reports on several namespaces. The zero value says that none is terminating.
+type Reports struct {
+	APIVersion string   `json:"apiVersion" yaml:"apiVersion"`
+	ExitCode   int      `json:"exitCode" yaml:"exitCode"`
+	Reports    []Report `json:"reports" yaml:"reports"`
+}
+
+// JudgeAll judges each evidence. The exit code is the highest of the reports.
+func JudgeAll(all []Evidence) Reports {
+	r := Reports{APIVersion: ReportVersion, Reports: []Report{}}
+	for _, e := range all {
+		report := Judge(e)
+		r.Reports = append(r.Reports, report)
+		r.ExitCode = max(r.ExitCode, report.ExitCode)
+	}
+	return r
+}
+
+// WriteText writes a row for each namespace.
+func (r Reports) WriteText(w io.Writer) error {
+	if len(r.Reports) == 0 {
+		_, err := fmt.Fprintln(w, "no namespace is Terminating")
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAMESPACE\tVERDICT\tCAUSES\tWHAT")
+	for _, report := range r.Reports {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", report.Namespace, report.Verdict, report.causes(), report.Sentence)
+	}
+	said := map[string]bool{"": true}
+	for _, report := range r.Reports {
+		if reason := words.OneLine(report.Checked.Incomplete); !said[reason] {
+			fmt.Fprintf(table, "The examination ended early: %s\n", reason)
+			said[reason] = true
+		}
+	}
+	return table.Flush()
+}
+
+// causes returns the ids of the findings, each once. A question mark follows one that is not
+// proven.
+func (r Report) causes() string {
+	var ids []string
+	for _, f := range r.Findings {
+		id := f.ID
+		if f.Certainty != Proven {
+			id += "?"
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return "-"
+	}
+	return strings.Join(ids, ",")
+}
+
+// State is what --watch compares. It depends on the verdict, the findings and the number of
+// objects, not on the time.
+func (r Report) State() string {
+	state := fmt.Sprintf("%s %d", r.Verdict, r.Checked.Objects)
+	for _, f := range r.Findings {
+		state += fmt.Sprintf(" %s %s %s", f.ID, f.Certainty, f.Culprit)
+	}
+	return state
+}
+
+// Changes returns a line for each namespace whose state is not that of last, which it brings up to
+// date: it has the namespaces that are terminating.
+func (r Reports) Changes(last map[string]string) (lines []string) {
+	there := map[string]bool{}
+	for _, report := range r.Reports {
+		there[report.Namespace] = true
+		if report.Verdict == Absent || report.Verdict == Active {
+			lines = append(lines, report.Sentence)
+			delete(last, report.Namespace)
+		} else if state := report.State(); state != last[report.Namespace] {
+			lines = append(lines, report.Sentence)
+			last[report.Namespace] = state
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		if !there[name] {
+			lines = append(lines, fmt.Sprintf("namespace %q is gone", name))
+			delete(last, name)
+		}
+	}
+	return lines
+}
+
+// WriteJSON writes a [Report], or [Reports], as one JSON document.
+func WriteJSON(w io.Writer, document any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(document)
+}
+
+// WriteYAML writes the same as one YAML document, with the names of the JSON.
+func WriteYAML(w io.Writer, document any) error {
+	encoder := yaml.NewEncoder(w)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(document); err != nil {
+		return err
+	}
+	return encoder.Close()
+}
+
+// Save writes the evidence to a file that its owner alone can read. It replaces the file in one
+// step.
+func (e Evidence) Save(path string) error {
+	e.APIVersion = EvidenceVersion
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", " ")
+	if err := encoder.Encode(e); err != nil {
+		return fmt.Errorf("the evidence cannot be written: %w", err)
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("the evidence cannot be saved: %w", err)
+	}
+	_, err = file.Write(text.Bytes())
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("the evidence cannot be saved: %w", errors.Join(err, os.Remove(file.Name())))
+	}
+	return nil
+}
+
+// Load reads saved evidence. It fails if the file is not one that [Evidence.Save] has written.
+func Load(path string) (Evidence, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Evidence{}, fmt.Errorf("the evidence cannot be read: %w", err)
+	}
+	var e Evidence
+	if err := json.Unmarshal(text, &e); err != nil {
+		return Evidence{}, fmt.Errorf("%s is not saved evidence: %w", path, err)
+	}
+	if e.APIVersion != EvidenceVersion {
+		return Evidence{}, fmt.Errorf("%s is not saved evidence of this version: its apiVersion is %q, not %q", path,
+			e.APIVersion, EvidenceVersion)
+	}
+	if !IsNamespaceName(e.Name) {
+		return Evidence{}, fmt.Errorf("%s is not saved evidence: %q is not the name of a namespace", path, e.Name)
+	}
+	return e, nil
+}
+
+// IsNamespaceName reports whether a namespace may be called so.
+func IsNamespaceName(name string) bool { return namespaceName().MatchString(name) }
+
+var namespaceName = lazyPattern(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)

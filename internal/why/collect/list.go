@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
 	"orrery/internal/why"
+	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/discovery"
 	"orrery/wait"
 )
 
@@ -248,4 +251,262 @@ func later(a, b time.Time) time.Time {
 		return b.UTC()
 	}
 	return a.UTC()
+}
+
+// content is wave 1: every type that the deleter would empty. Each is listed once for all
+// namespaces. A list for one namespace is limited to it.
+func content(ctx context.Context, all ...*collector) {
+	c := all[0]
+	var deleted time.Time
+	for _, one := range all {
+		deleted = later(deleted, one.evidence.Namespace.Deleted)
+	}
+	looked := nsctl.Looked{DiscoveryErr: c.take(discoveryRequests)}
+	if looked.DiscoveryErr == nil {
+		types := discovery.NewCached(discovery.NewWithConfig(c.client, discovery.Config{OnlyWhenReady: true}))
+		ctx := api.WithSingleAttempt(ctx)
+		looked = nsctl.Look(ctx, types, deleted, func(ctx context.Context, r nsctl.DeletableResource) error {
+			for _, s := range read(ctx, r.GVR, maxPages, all...) {
+				s.c.mu.Lock()
+				s.c.evidence.Types = append(s.c.evidence.Types, s.t)
+				s.c.evidence.Pods = append(s.c.evidence.Pods, s.pods...)
+				s.c.mu.Unlock()
+			}
+			return nil
+		})
+	}
+	for _, one := range all {
+		e := &one.evidence
+		e.Discovery.Request = "GET /apis"
+		e.Discovery.Stale, e.Discovery.Failed, e.Discovery.Refused = undiscovered(looked.DiscoveryErr)
+		for _, r := range looked.Resources {
+			if !r.CanList {
+				e.Types = append(e.Types, typeOf(r.GVR))
+			}
+		}
+	}
+}
+
+func typeOf(gvr api.GroupVersionResource) why.Type {
+	return why.Type{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}
+}
+
+// discoveryRequests is how many requests one discovery takes: readiness, /api and /apis.
+const discoveryRequests = 3
+
+func undiscovered(err error) (stale []string, failed map[string]string, refused *why.Failure) {
+	partly, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
+	if !ok {
+		return nil, nil, failure("GET /apis", "get /apis", err)
+	}
+	failed = map[string]string{}
+	for gv, err := range partly.Groups {
+		failed[gv.String()] = err.Error()
+		if _, isStale := errors.AsType[*discovery.StaleGroupVersionError](err); isStale {
+			stale = append(stale, gv.String())
+		}
+	}
+	slices.Sort(stale)
+	return stale, failed, nil
+}
+
+// shelf has the content of one type in one namespace.
+type shelf struct {
+	c    *collector
+	t    why.Type
+	kept keeper
+	pods []why.Pod
+}
+
+// read lists a type, at most so many pages, and returns what each namespace has of it. A list of
+// only the first page has the metadata of pods. If the server fails, each namespace is listed
+// alone: the fault may be that of one of them.
+func read(ctx context.Context, gvr api.GroupVersionResource, most int, all ...*collector) (shelves []*shelf) {
+	q := query{gvr: gvr}
+	if len(all) == 1 {
+		q.namespace = all[0].evidence.Name
+	}
+	start := func() {
+		shelves = nil
+		for _, c := range all {
+			t := typeOf(gvr)
+			t.Request = q.String()
+			shelves = append(shelves, &shelf{c: c, t: t, kept: keeper{deleted: c.evidence.Namespace.Deleted}})
+		}
+	}
+	of := func(namespace string) *shelf {
+		at := slices.IndexFunc(shelves, func(s *shelf) bool { return s.c.evidence.Name == namespace })
+		if at < 0 {
+			return &shelf{} // of a namespace that is not examined
+		}
+		return shelves[at]
+	}
+	var last api.ListMeta
+	var err error
+	if gvr == api.PodsResource && most > 1 {
+		last, err = pages(ctx, all[0], q, most, start, func(o *pod) { of(o.Namespace).addPod(o) })
+	} else {
+		last, err = pages(ctx, all[0], q, most, start,
+			func(o *api.PartialObjectMetadata) { of(o.Namespace).add(&o.ObjectMeta) })
+	}
+	if api.CodeOf(err) >= http.StatusInternalServerError && len(all) > 1 {
+		shelves = nil
+		for _, c := range all {
+			shelves = append(shelves, read(ctx, gvr, most, c)...)
+		}
+		return shelves
+	}
+	for _, s := range shelves {
+		s.t.Objects = s.kept.objects()
+		switch {
+		case !errors.Is(err, errTooLong):
+			s.t.Failed = q.failure(err)
+			continue
+		case len(all) == 1 && last.RemainingItemCount != nil:
+			s.t.Count += int(*last.RemainingItemCount)
+		default:
+			s.t.More = true
+		}
+		s.t.Partial = most == 1
+	}
+	return shelves
+}
+
+// add counts an object and keeps its head. It returns the head.
+func (s *shelf) add(m *api.ObjectMeta) why.Object {
+	o, t := objectOf(m), &s.t
+	t.Count++
+	for _, finalizer := range o.Finalizers {
+		if t.Finalizers == nil {
+			t.Finalizers = map[string]int{}
+		}
+		t.Finalizers[finalizer]++
+	}
+	s.kept.add(o)
+	return o
+}
+
+func (s *shelf) addPod(o *pod) {
+	head := s.add(&o.ObjectMeta)
+	if len(s.pods) < why.MaxKept {
+		s.pods = append(s.pods, podOf(o, head))
+	}
+}
+
+func objectOf(m *api.ObjectMeta) why.Object {
+	o := why.Object{
+		Name:            m.Name,
+		UID:             m.UID,
+		ResourceVersion: m.ResourceVersion,
+		Created:         m.CreationTimestamp.UTC(),
+		Finalizers:      m.Finalizers,
+	}
+	if m.DeletionTimestamp != nil {
+		o.Deleted = m.DeletionTimestamp.UTC()
+	}
+	for _, owner := range m.OwnerReferences {
+		version, _ := api.ParseGroupVersion(owner.APIVersion) // the server has checked it
+		o.Owners = append(o.Owners, why.Owner{
+			Group: version.Group, Kind: owner.Kind, Name: owner.Name, UID: owner.UID,
+			Blocks:   owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion,
+			Controls: owner.Controller != nil && *owner.Controller,
+		})
+	}
+	return o
+}
+
+// keeper keeps the heads of at most why.MaxKept objects of a type: one with each finalizer first,
+// then others that block, which have a finalizer, and then those that are younger than the
+// deletion.
+type keeper struct {
+	deleted                        time.Time
+	first, blockers, young, others []why.Object
+}
+
+func (k *keeper) add(o why.Object) {
+	kept := &k.others
+	switch {
+	case slices.ContainsFunc(o.Finalizers, func(f string) bool { return !k.has(f, o.Deleted.IsZero()) }):
+		kept = &k.first
+	case len(o.Finalizers) > 0:
+		kept = &k.blockers
+	case o.Created.After(k.deleted):
+		kept = &k.young
+	}
+	if len(*kept) < why.MaxKept {
+		*kept = append(*kept, o)
+	}
+}
+
+// lastWrite returns when an object was last written, with or without its status; the zero time if
+// that is not known.
+func lastWrite(fields api.ManagedFields, status bool) (last time.Time) {
+	entries, _ := fields.Entries() // none if they are malformed
+	for _, entry := range entries {
+		if entry.Time != nil && (status || entry.Subresource != "status") {
+			last = later(last, entry.Time.Time)
+		}
+	}
+	return last
+}
+
+// has reports whether an object with a finalizer is kept already. Those that are terminating and
+// those that are not are different cases.
+func (k *keeper) has(finalizer string, awaiting bool) bool {
+	return slices.ContainsFunc(k.first, func(o why.Object) bool {
+		return o.Deleted.IsZero() == awaiting && slices.Contains(o.Finalizers, finalizer)
+	})
+}
+
+func (k *keeper) objects() []why.Object {
+	all := slices.Concat(k.first, k.blockers, k.young, k.others)
+	return slices.Clip(all[:min(len(all), why.MaxKept)])
+}
+
+// second is wave 2: it reads again what may have changed.
+func (c *collector) second(ctx context.Context) {
+	e := &c.evidence
+	namespace, at, failed, err := c.namespace(ctx)
+	if err != nil || failed != nil && failed.Code != 404 {
+		if err != nil {
+			failed = failure("", "", err)
+		}
+		c.leaveOut(errors.New("the second sample failed: " + failed.Message))
+		return
+	}
+	s := &why.Sample{At: at, Namespace: namespace}
+	e.Second = s
+	if namespace == nil || namespace.UID != e.Namespace.UID {
+		s.Namespace = nil
+		return
+	}
+	var reads []func()
+	if len(e.Discovery.Failed) > 0 || namespace.Condition(api.NamespaceDeletionDiscoveryFailure) != "" {
+		reads = append(reads, func() {
+			err := c.take(discoveryRequests)
+			if err == nil {
+				types := discovery.NewWithConfig(c.client, discovery.Config{OnlyWhenReady: true})
+				_, err = types.ServerPreferredNamespacedResources(api.WithSingleAttempt(ctx))
+			}
+			s.Stale, s.Failed, s.Discovery = undiscovered(err)
+			if s.Failed == nil && s.Discovery == nil {
+				s.Failed = map[string]string{}
+			}
+		})
+	}
+	for _, t := range e.Types {
+		broken := t.Failed != nil && t.Failed.Code == http.StatusInternalServerError // it may have been repaired
+		if !broken && (t.Count == 0 || t.Failed != nil) {
+			continue
+		}
+		reads = append(reads, func() {
+			for _, again := range read(ctx, t.GVR(), 1, c) {
+				c.mu.Lock()
+				s.Types = append(s.Types, again.t)
+				c.mu.Unlock()
+			}
+		})
+	}
+	parallel(reads...)
+	slices.SortFunc(s.Types, func(a, b why.Type) int { return cmp.Compare(a.Name(), b.Name()) })
 }

@@ -94,3 +94,147 @@ func TestWhenANamespaceWasChanged(t *testing.T) {
 	assert.Equal(t, []why.Writer{{Manager: "kube-controller-manager", At: time.Date(2026, 1, 2, 3, 4, 8, 0, time.UTC)}},
 		head.Writers)
 }
+
+// decoded returns an object as a list decodes it.
+func decoded[T any](t *testing.T, text string) *T {
+	t.Helper()
+	var object T
+	require.NoError(t, api.Unmarshal([]byte(text), &object), text)
+	return &object
+}
+
+// workloadIn returns the workload of a kind that a document has.
+func workloadIn(t *testing.T, kind, text string) why.Workload {
+	t.Helper()
+	if kind != why.PodKind {
+		return decoded[workload](t, text).evidence(kind)
+	}
+	kept := appendPod(nil, decoded[pod](t, text))
+	require.Len(t, kept, 1)
+	return kept[0]
+}
+
+func TestWorkloads(t *testing.T) {
+	const created = `"metadata":{"creationTimestamp":"2026-01-02T03:04:05Z"},`
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	since := at.Add(time.Hour)
+	condition := func(of string) string {
+		return `{` + created + `"status":{"conditions":[{"type":"` + of +
+			`","status":"False","lastTransitionTime":"2026-01-02T04:04:05Z"}]}}`
+	}
+	stopped := func(replicas, subresource string) string {
+		return `{"metadata":{"creationTimestamp":"2026-01-02T03:04:05Z","managedFields":[
+		{"manager":"kubectl-create","time":"2026-01-02T03:04:05Z"},
+			{"manager":"m","subresource":"` + subresource + `","time":"2026-01-02T04:04:05Z"}]},
+		"spec":{"replicas":` + replicas + `}}`
+	}
+	for name, test := range map[string]struct {
+		kind, text string
+		want       why.Workload
+	}{
+		"a pod is a sign of life if a container runs; its programs are also in its command lines": {
+			"pod", `{"metadata":{"namespace":"ops","name":"cd-1"},
+				"spec":{"serviceAccountName":"cd","containers":[{"name":"main",
+				"image":"reg.corp:5000/platform/cd:2.11@sha256:1f","command":["sh","-c","exec /manager --leader-elect"],
+				"args":["/usr/bin/argocd-application-controller","--shard=1","LOG=debug"]}]},
+				"status":{"phase":"Running","containerStatuses":[{"state":{"running":{}}}]}}`,
+			why.Workload{
+				Namespace: "ops", Name: "cd-1", Replicas: 1, Ready: 1, ServiceAccount: "cd",
+				Words: []string{"main", "cd", "sh", "exec", "manager", "argocd-application-controller"},
+			},
+		},
+		"a pod that crashes again and again": {"pod", `{"status":{"containerStatuses":[{"state":{"waiting":{}}}]}}`,
+			why.Workload{Replicas: 1}},
+		"an image with a digest only": {
+			"pod", `{"spec":{"containers":[{"name":"main","image":"reg.corp/platform/cd@sha256:1f"}]}}`,
+			why.Workload{Replicas: 1, Words: []string{"main", "cd"}},
+		},
+		"a Deployment without replicas": {"deployment", `{"spec":{"replicas":0}}`, why.Workload{}},
+		"a Deployment has one replica":  {"deployment", `{}`, why.Workload{Replicas: 1}},
+		"a Deployment with its account": {
+			"deployment", `{"spec":{"replicas":2,"template":{"spec":{"serviceAccountName":"a"}}},
+				"status":{"readyReplicas":1}}`,
+			why.Workload{Replicas: 2, Ready: 1, ServiceAccount: "a"},
+		},
+		"a DaemonSet": {"daemonset", `{"status":{"desiredNumberScheduled":3,"numberReady":2}}`,
+			why.Workload{Replicas: 3, Ready: 2}},
+		"a Deployment is down since its condition": {"deployment", condition("Available"),
+			why.Workload{Replicas: 1, Since: since}},
+		"a pod is down since its condition": {"pod", condition("Ready"),
+			why.Workload{Replicas: 1, Since: since}},
+		"another condition": {"statefulset", condition("Other"),
+			why.Workload{Replicas: 1, Since: at}},
+		"a Deployment is stopped since its last write": {"deployment", stopped("0", "scale"),
+			why.Workload{Since: since}},
+		"kubectl scale leaves only the status": {"deployment", stopped("0", "status"),
+			why.Workload{Since: since}},
+		"the last write of one that is not stopped": {"deployment", stopped("1", "scale"),
+			why.Workload{Replicas: 1, Since: at}},
+	} {
+		test.want.Kind = test.kind
+		assert.Equal(t, test.want, workloadIn(t, test.kind, test.text), name)
+	}
+}
+
+// A pod counts while it runs, or if it is going to.
+func TestPodsThatMayRun(t *testing.T) {
+	const deleted = `,"deletionTimestamp":"2026-01-02T03:04:05Z"`
+	for text, kept := range map[string]bool{
+		`{"metadata":{"name":"p"},"status":{"phase":"Pending"}}`:   true,
+		`{"metadata":{"name":"p"},"status":{"phase":"Running"}}`:   true,
+		`{"metadata":{"name":"p"},"status":{"phase":"Succeeded"}}`: false,
+		`{"metadata":{"name":"p"},"status":{"phase":"Failed"}}`:    false,
+		`{"metadata":{"name":"p"` + deleted +
+			`},"status":{"phase":"Pending"}}`: false,
+		`{"metadata":{"name":"p"` + deleted +
+			`},"status":{"phase":"Running"}}`: false,
+		`{"metadata":{"name":"p"` + deleted +
+			`},"status":{"phase":"Running","containerStatuses":[{"state":{"running":{}}}]}}`: true,
+	} {
+		assert.Equal(t, kept, len(appendPod(nil, decoded[pod](t, text))) == 1, text)
+	}
+}
+
+// The value of a flag is no program.
+func TestTheWordsOfACommandLine(t *testing.T) {
+	assert.Equal(t, []string{"watch", "b"}, programsOf([]string{"watch", "--target", "watched-operator",
+		"--deep=true", "b"}))
+	assert.Equal(t, []string{"sh", "exec", "x"}, programsOf([]string{"sh", "-c", "exec /bin/x -v 3"}))
+}
+
+// A container of any sort may run on. A pod uses the claims of its volumes, also those of generic
+// ephemeral ones.
+func TestPods(t *testing.T) {
+	item := decoded[pod](t, `{"metadata":{"name":"p"},
+		"spec":{"nodeName":"n","serviceAccountName":"a",
+		"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"data"}},
+		{"name":"scratch","ephemeral":{"volumeClaimTemplate":{}}},{"name":"e","emptyDir":{}}]},
+		"status":{"initContainerStatuses":[{"name":"init","state":{"running":{}}}],
+		"containerStatuses":[{"name":"main","state":{"waiting":{}}}],
+		"ephemeralContainerStatuses":[{"name":"debug","state":{"running":{}}}]}}`)
+	assert.Equal(t, why.Pod{
+		Node: "n", Running: []string{"init", "debug"}, Claims: []string{"data",
+			"p-scratch"},
+	}, podOf(item, why.Object{}))
+}
+
+// The value of --controllers may stand behind it, too, and several add up. Another container of the
+// pod may have a flag of that name.
+func TestManagers(t *testing.T) {
+	for containers, controllers := range map[string]string{
+		`{"command":["kube-controller-manager","--controllers","*"],
+			"args":["--controllers=-ttl","--profiling"]}`: "*,-ttl",
+		`{"name":"kube-controller-manager","command":["/manager"],"args":["--controllers=*"]},
+			{"name":"cloud","args":["--controllers=cloud-node,route"]}`: "*",
+		`{"command":["kube-controller-manager","--controllers=*,-ttl"]},
+			{"name":"kube-controller-manager-logs"}`: "*,-ttl",
+	} {
+		text := `"spec":{"containers":[` + containers + `]},"status":{"conditions":[{"type":"Ready","status":"True"}],
+			"containerStatuses":[{"state":{"running":{"startedAt":"2026-01-02T03:04:05Z"}}}]}}`
+		assert.Equal(t, []why.Manager{{
+			Name: "m", Ready: true, Controllers: controllers,
+		}}, managerOf(nil, decoded[pod](t, `{"metadata":{"name":"m"},`+text)))
+		assert.Empty(t, managerOf(nil,
+			decoded[pod](t, `{"metadata":{"deletionTimestamp":"2026-01-02T03:04:05Z"},`+text)))
+	}
+}

@@ -2,7 +2,10 @@ package collect
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -144,5 +147,221 @@ func TestExpiredLists(t *testing.T) {
 		if gvr == api.PodsResource {
 			assert.Len(t, listed[0].pods, 2)
 		}
+	}
+}
+
+// asking returns a collector for the namespace shop, and the requests that a server got, which
+// gives one answer to all of them.
+func asking(t *testing.T, body string) (c *collector, requests *[]string) {
+	requests = &[]string{}
+	var mu sync.Mutex
+	client := serving(t, func(r *http.Request) answer {
+		mu.Lock()
+		defer mu.Unlock()
+		*requests = append(*requests, r.Method+" "+r.URL.Path+" "+r.URL.Query().Get("fieldSelector"))
+		return answer{body: body}
+	})
+	return newCollector(client, "shop", Options{}), requests
+}
+
+// The first four refusals are reviewed.
+func TestWhichRefusalsAreReviewed(t *testing.T) {
+	c, requests := asking(t, `{"status":{"allowed":false}}`)
+	var text []string
+	for _, what := range []string{"a", "b", "c", "d", "e"} {
+		text = append(text, what+` is forbidden: User "u" cannot list resource "`+what+
+			`" in API group "" in the namespace "shop"`)
+	}
+	c.evidence.Namespace = &why.Namespace{Conditions: []api.NamespaceCondition{{
+		Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue, Message: strings.Join(text, ", "),
+	}}}
+	c.reviews(t.Context())
+	require.Len(t, c.evidence.Reviews, maxReviews)
+	assert.Equal(t, "d", c.evidence.Reviews[3].Resource)
+	assert.Len(t, *requests, maxReviews)
+}
+
+// A discovery of several requests is left out if they would exceed the limit.
+func TestTheLimitHoldsForDiscovery(t *testing.T) {
+	c, requests := asking(t, `{}`)
+	c.evidence.Namespace, c.options.MaxRequests = &why.Namespace{}, discoveryRequests-1
+	content(t.Context(), c)
+	c.finish()
+	assert.Empty(t, *requests)
+	assert.Zero(t, c.evidence.Requests)
+	assert.Equal(t, errTooMany.Error(), c.evidence.Incomplete)
+	assert.Equal(t, errTooMany.Error(), c.evidence.Discovery.Refused.Message)
+}
+
+// A pod without an address is no endpoint yet. Everything is read in the namespace of the Service,
+// whatever else a server answers.
+func TestPodsThatStartBehindAService(t *testing.T) {
+	client := serving(t, func(r *http.Request) answer {
+		items := ``
+		assert.Contains(t, r.URL.Path, "/namespaces/a/")
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/services"):
+			items = `{"metadata":{"name":"other"},"spec":{"externalName":"x"}},
+			{"metadata":{"name":"guard"},"spec":{"selector":{"b":"2","a":"1"}}}`
+		case strings.HasSuffix(r.URL.Path, "/pods") && r.URL.Query().Get("labelSelector") == "a=1,b=2":
+			items = `{"metadata":{"creationTimestamp":"2026-01-02T03:05:00Z"},"status":{"phase":"Pending"}},
+				{"metadata":{"creationTimestamp":"2026-01-02T03:04:00Z"},"status":{"phase":"Pending"}}, {"status":{"phase":"Failed"}}`
+		}
+		return answer{body: listOf(items)}
+	})
+	b := newCollector(client, "shop", Options{}).backend(t.Context(), why.Service{Namespace: "a", Name: "guard"})
+	assert.Equal(t, 2, b.Coming)
+	assert.Nil(t, b.Failed)
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), b.Changed)
+}
+
+// The Services are read that a finding may depend on. One of type ExternalName has its host, and
+// endpoints the time of their last change.
+func TestWhichBackendsAreRead(t *testing.T) {
+	client := serving(t, func(r *http.Request) answer {
+		return answer{body: listOf(`{"metadata":{"name":"named",
+			"managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}]},
+			"spec":{"externalName":"guard.example.com"}}`)}
+	})
+	c := newCollector(client, "shop", Options{})
+	e := &c.evidence
+	held := why.Object{Name: "a", Deleted: time.Now(), Finalizers: []string{"example.com/x"}}
+	e.Types = []why.Type{{Version: "v1", Resource: "configmaps", Count: 1, Objects: []why.Object{held}}}
+	e.Namespace = &why.Namespace{Conditions: []api.NamespaceCondition{{
+		Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue,
+		Message: `failed calling webhook "named": no`,
+	}}}
+	at := func(name string) why.ClientConfig {
+		return why.ClientConfig{Service: &why.Service{Namespace: "a", Name: name}}
+	}
+	updates := []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"*"}}}
+	e.Webhooks.Items = []why.Webhook{{Name: "suspected", ClientConfig: at("suspected"), Rules: updates},
+		{Name: "named", ClientConfig: at("named")}, {Name: "other", ClientConfig: at("other")}}
+	e.Definitions.Items = []why.Definition{{Converter: at("converter")}}
+	e.APIServices.Items = []why.APIService{
+		{Service: at("aggregated").Service, GroupVersion: "g.io/v1"},
+		{Service: at("available").Service, Available: "True"}, {Service: at("discovered").Service},
+	}
+	e.Discovery.Failed = map[string]string{"g.io/v1": "stale"}
+	c.backends(t.Context())
+	var names []string
+	for _, b := range e.Backends {
+		names = append(names, b.Name)
+	}
+	require.Equal(t, []string{"named", "aggregated", "converter", "suspected"}, names)
+	assert.Equal(t, "it stands for guard.example.com", e.Backends[0].Failed.Message)
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), e.Backends[0].Changed)
+}
+
+// A list has every object once, or none and the reason: what is incomplete proves nothing.
+func TestList(t *testing.T) {
+	page := func(next, name string) answer {
+		return answer{body: `{"kind":"List","apiVersion":"v1","metadata":{"continue":"` + next +
+			`"},"items":[{"metadata":{"name":"` + name + `"}}]}`}
+	}
+	gone := answer{code: http.StatusGone, reason: "Expired"}
+	busy := answer{code: http.StatusTooManyRequests, reason: "TooManyRequests"}
+	many := make([]answer, clusterPages)
+	for i := range many {
+		many[i] = page("next", fmt.Sprint(i))
+	}
+	forbidden := answer{code: http.StatusForbidden, reason: "Forbidden"}
+	for name, test := range map[string]struct {
+		answers []answer
+		limit   int
+		names   string
+		code    int
+		right   string
+		message string
+	}{
+		"two pages": {answers: []answer{page("next", "a"), page("", "b")}, names: "a b"},
+		"a token expires": {answers: []answer{page("next", "a"), gone, page("next", "a"),
+			page("", "b")}, names: "a b"},
+		"a token expires again": {answers: []answer{page("next", "a"), gone, page("next", "a"), gone},
+			code: http.StatusGone},
+		"refused": {answers: []answer{forbidden}, code: http.StatusForbidden,
+			right: "list nodes"},
+		"refused after a page": {answers: []answer{page("next", "a"), forbidden},
+			code: http.StatusForbidden, right: "list nodes"},
+		"it is not there": {answers: []answer{{code: http.StatusNotFound, reason: "NotFound"}},
+			code: http.StatusNotFound},
+		"as many pages as are read": {answers: append(many[1:clusterPages:clusterPages], page("", "z")),
+			names: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 z"},
+		"a page more": {answers: append(many[:clusterPages:clusterPages], page("", "z")),
+			message: errTooLong.Error()},
+		"the server is busy":    {answers: []answer{busy, page("", "a")}, names: "a"},
+		"the server stays busy": {answers: []answer{busy, busy}, code: http.StatusTooManyRequests},
+		"as many requests as are allowed": {answers: []answer{page("next", "a"), page("", "b")}, limit: 2,
+			names: "a b"},
+		"a request more than are allowed": {answers: []answer{page("next", "a"), page("", "b")}, limit: 1,
+			message: errTooMany.Error()},
+		"an answer that is no list at all": {answers: []answer{{page: "<html>"}}, message: "cannot be understood"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requests, tokens := 0, 0
+			client := serving(t, func(r *http.Request) answer {
+				requests++
+				if r.URL.Query().Get("continue") == "next" {
+					tokens++
+				}
+				return test.answers[requests-1]
+			})
+			c := newCollector(client, "shop", Options{MaxRequests: test.limit})
+			got := list(t.Context(), c, query{gvr: nodesResource}, nodeOf)
+			var names []string
+			for _, n := range got.Items {
+				names = append(names, n.Name)
+			}
+			assert.Equal(t, test.names, strings.Join(names, " "))
+			assert.Equal(t, test.names != "", got.Known())
+			assert.Equal(t, "GET /api/v1/nodes?limit=500", got.Request)
+			if test.names == "" {
+				assert.Equal(t, []any{test.code, test.right}, []any{got.Failed.Code, got.Failed.Right})
+				assert.Contains(t, got.Failed.Message, test.message)
+			}
+		})
+	}
+}
+
+// With several namespaces a list is read once for each way to read it.
+func TestAnswersAreKept(t *testing.T) {
+	single := query{gvr: leasesResource, fields: "metadata.name=a"}
+	for many, want := range map[bool]int{true: 3, false: 6} {
+		c, requests := asking(t, headsOf("a"))
+		c.many = many
+		for range 2 {
+			assert.Len(t, list(t.Context(), c, query{gvr: definitionsResource}, headOfDefinition).Items, 1)
+			assert.Len(t, list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items, 1)
+			assert.Len(t, list(t.Context(), c, single, leaseOf).Items, 1)
+		}
+		assert.Len(t, *requests, want, many)
+	}
+}
+
+// Of several lists the answer has the request of the first, all items, and the first failure.
+func TestJoined(t *testing.T) {
+	refused := &why.Failure{Message: "x"}
+	answers := map[string]why.Answer[int]{
+		"a": {Request: "a", Items: []int{1}}, "b": {Request: "b", Failed: refused}, "c": {Items: []int{2}},
+	}
+	of := func(resource string) why.Answer[int] { return answers[resource] }
+	assert.Equal(t, why.Answer[int]{Request: "a", Items: []int{1, 2}, Failed: refused}, joined(of, "a", "b", "c"))
+}
+
+// A type of which more pages are left than are read has the server's count, or says that there are
+// more. Only the second sample is partial.
+func TestATypeThatIsNotReadToItsEnd(t *testing.T) {
+	for _, test := range []struct {
+		metadata string
+		count    int
+		more     bool
+	}{{`{"continue":"x","remainingItemCount":7}`, 8, false}, {`{"continue":"x"}`, 1, true}, {`{}`, 1, false}} {
+		c, requests := asking(t, `{"kind":"List","apiVersion":"v1","metadata":`+test.metadata+`,"items":[
+			{"metadata":{"namespace":"shop","name":"a"}}, {"metadata":{"namespace":"elsewhere","name":"b"}}]}`)
+		c.evidence.Namespace = &why.Namespace{}
+		got := read(t.Context(), api.GroupVersionResource{Version: "v1", Resource: "configmaps"}, 1, c)[0].t
+		assert.Equal(t, []any{test.count, test.more, test.metadata != `{}`}, []any{got.Count, got.More, got.Partial})
+		assert.Nil(t, got.Failed)
+		assert.Equal(t, []string{"GET /api/v1/namespaces/shop/configmaps "}, *requests)
 	}
 }
