@@ -29,7 +29,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orrery/internal/app/hostcheck"
+	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
@@ -68,7 +68,7 @@ type Server struct {
 
 // Start listens on [Config.Listen] and serves connections until [Server.Stop]. ctx bounds only the
 // start. An address in use gives a *[net.OpError]. An unprotected server refuses requests for
-// another host name (package hostcheck).
+// another host name (program.Guard).
 func (s *Server) Start(ctx context.Context) error {
 	address := s.config.Listen
 	if address == "" {
@@ -87,7 +87,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	s.address = listener.Addr().String()
 	if s.config.Unprotected { // a page in a browser sends no credentials either
-		s.http.Handler = hostcheck.Guard(s.handler, address)
+		s.http.Handler = program.Guard(s.handler, address)
 	}
 	s.background.Go(func() { s.Serve(listener) })
 	return nil

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/app/hostcheck"
+	"orrery/internal/app/program"
 )
 
 // DebugConfig is what a server needs. Address is required.
@@ -93,7 +93,7 @@ func (s *DebugServer) handler(config DebugConfig) http.Handler {
 		mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol) // go tool pprof sends a POST
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
-	return hostcheck.Guard(limited(restricted(mux)), config.Address)
+	return program.Guard(limited(restricted(mux)), config.Address)
 }
 
 // limited sets the time limit of an answer.

@@ -32,7 +32,7 @@
 //
 // The servers answer GET and HEAD alone, except for the symbol table of pprof. They refuse other
 // names than loopback ones (and DebugConfig.Address) in the Host header, and other origins, see
-// package hostcheck. The page may load nothing from elsewhere.
+// program.Guard. The page may load nothing from elsewhere.
 //
 // The view listens on the loopback interface only, and everything but the page's own files needs
 // the random token of its address. A browser never slows the run: each reads the history at its own

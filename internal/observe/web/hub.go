@@ -43,7 +43,7 @@ func newHub(source Source, control Control) *hub {
 	ctx, end := context.WithCancel(context.Background())
 	h := &hub{
 		source: source, ctx: ctx, end: end,
-		// hostcheck has compared the Origin with the Host.
+		// program.Guard has compared the Origin with the Host.
 		upgrade: websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }},
 	}
 	if control != nil {

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orrery/internal/app/hostcheck"
+	"orrery/internal/app/program"
 )
 
 // DefaultPort is the port of the page unless it is taken.
@@ -144,7 +144,7 @@ func (s *View) handler() http.Handler {
 	case s.config.Recording != nil:
 		mux.HandleFunc("GET /recording", withToken(s.token, s.serveRecording))
 	}
-	return hostcheck.Guard(restricted(mux))
+	return program.Guard(restricted(mux))
 }
 
 // restricted sets headers that restrict browsers.

@@ -1,10 +1,4 @@
-// Package hostcheck protects servers without authentication from web pages. A page in a browser can
-// make its own name resolve to 127.0.0.1 (DNS rebinding) and then read the answers of a local
-// server. Its requests still have the page's host in the Host header: [Guard] refuses them with
-// 403. A request passes if its Host is a loopback name or address, or an address on which the
-// server listens. If that is every address of the machine, any IP address and any cluster-internal
-// name passes. An Origin, if there is one, must be the server itself.
-package hostcheck
+package program
 
 import (
 	"fmt"
@@ -16,8 +10,13 @@ import (
 	"strings"
 )
 
-// Guard returns a handler that passes requests to next if their Host is a name of the server.
-// served are the addresses on which it listens, with or without a port.
+// Guard protects a server without authentication from web pages. A page in a browser can make its
+// own name resolve to 127.0.0.1 (DNS rebinding) and then read the answers of a local server. Its
+// requests still have the page's host in the Host header: the handler refuses them with 403. A
+// request passes to next if its Host is a loopback name or address, or an address on which the
+// server listens, of those that are served, with or without a port. If that is every address of the
+// machine, any IP address and any cluster-internal name passes. An Origin, if there is one, must be
+// the server itself.
 func Guard(next http.Handler, served ...string) http.Handler {
 	g := &guard{next: next}
 	for _, address := range served {

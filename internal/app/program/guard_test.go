@@ -1,4 +1,4 @@
-package hostcheck_test
+package program_test
 
 import (
 	"net/http"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"orrery/internal/app/hostcheck"
+	"orrery/internal/app/program"
 )
 
 // A page in a browser can have its own name point to 127.0.0.1. Its requests then reach what
@@ -63,7 +63,7 @@ func TestOnlyRequestsThatNameThisHostPass(t *testing.T) {
 		{loopback, "", "null", 403}, // an origin without a host is not the origin of a request without one
 	} {
 		asked := false
-		handler := hostcheck.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }),
+		handler := program.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }),
 			c.served...)
 		request := httptest.NewRequest("GET", "/", nil)
 		request.Host = c.host
@@ -78,7 +78,7 @@ func TestOnlyRequestsThatNameThisHostPass(t *testing.T) {
 }
 
 func TestARefusalSaysWhatToDo(t *testing.T) {
-	handler := hostcheck.Guard(http.NotFoundHandler(), "192.0.2.7:8081")
+	handler := program.Guard(http.NotFoundHandler(), "192.0.2.7:8081")
 	for host, want := range map[string]string{
 		"evil.example:1": `this server is not called "evil.example:1": use localhost, a loopback address or 192.0.2.7` +
 			"\n",
