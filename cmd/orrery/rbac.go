@@ -86,12 +86,6 @@ Flags that "orrery run" also has mean the same here: give both the same values.`
 	return command
 }
 
-// The output formats.
-const (
-	outputYAML = "yaml"
-	outputJSON = "json"
-)
-
 // The commands that need rights.
 const (
 	forRun = "run"

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"orrery/internal/app/cluster"
 	"orrery/internal/app/program"
+	"orrery/internal/why"
 	"orrery/restclient/kubeconfig"
 )
 
@@ -29,8 +29,6 @@ const (
 	statusUnhealthy = 1
 	statusUnknown   = 2
 )
-
-const outputText = "text"
 
 // statusTimeout bounds all requests.
 const statusTimeout = 30 * time.Second
@@ -104,14 +102,11 @@ func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*cluster.
 }
 
 func (o *statusOptions) print(stdout io.Writer, report *cluster.Status) error {
-	var err error
+	write := report.WriteText
 	if o.output == outputJSON {
-		encoder := json.NewEncoder(stdout)
-		encoder.SetIndent("", "  ")
-		err = encoder.Encode(report)
-	} else {
-		err = report.WriteText(stdout)
+		write = func(w io.Writer) error { return why.WriteJSON(w, report) }
 	}
+	err := write(stdout)
 	switch {
 	case err != nil: // not wrapped, because [program.Run] gives it the exit code 1
 		return program.CodedError{Err: fmt.Errorf("the output cannot be written: %v", err), Code: statusUnknown}

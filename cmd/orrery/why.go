@@ -38,8 +38,12 @@ type whyOptions struct {
 	fix        bool
 }
 
-// outputWide is an output format of "orrery why", beside text, json and yaml.
-const outputWide = "wide"
+// The output formats. Only "orrery why" has the wide one.
+const (
+	outputText = "text"
+	outputWide = "wide"
+	outputJSON = "json"
+)
 
 func newWhyCommand() *cobra.Command {
 	options := &whyOptions{}
@@ -101,7 +105,7 @@ Exit codes; with -A the highest of 0, 2 and 3:
 
 func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.output, "output", "o", "output format",
-		[]string{outputText, outputWide, outputJSON, outputYAML},
+		[]string{outputText, outputWide, outputJSON},
 		"form of the report; wide has the requests of the evidence")
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false,
 		"every terminating namespace, one row each; each type is listed once for all of them")
@@ -253,11 +257,8 @@ func (o *whyOptions) print(stdout io.Writer, reports why.Reports) error {
 		document = report
 		write = func() error { return report.WriteText(stdout, o.output == outputWide, program.Width(stdout)) }
 	}
-	switch o.output {
-	case outputJSON:
+	if o.output == outputJSON {
 		return why.WriteJSON(stdout, document)
-	case outputYAML:
-		return why.WriteYAML(stdout, document)
 	}
 	if err := write(); err != nil {
 		return err

@@ -144,68 +144,44 @@ func (t *Type) blocks(n int, objects ...Object) []Blocked {
 	return []Blocked{b}
 }
 
-// count writes how many objects are blocked, as a list of [Blocked.objects].
-func count(blocks []Blocked) string {
-	var words []string
-	for _, b := range blocks {
-		words = append(words, b.objects())
-	}
-	return listed(words)
-}
-
-// candidate is a webhook that may be the one which the condition names, with what C07 and C08 have
-// in common. hook is empty if the configurations could not be read.
-type candidate struct {
-	Finding
-	hook *Webhook
-}
-
-// candidates are the webhooks of a name that select deletions of what remains. Several
-// configurations may have one.
-func candidates(e *Evidence, name string) (found []candidate) {
-	if !e.Webhooks.Known() {
-		f := Finding{Culprit: Reference{Resource: "validatingwebhookconfigurations", Name: name}}
-		f.lack(e.Webhooks.unread(), "the webhook configurations could not be read")
-		return []candidate{{f, &Webhook{}}}
-	}
-	for i := range e.Webhooks.Items {
-		hook := &e.Webhooks.Items[i]
-		blocks := e.selected(hook.Rules)
-		if hook.Name != name || len(blocks) == 0 || !hook.NamespaceOnly.matches(e.labels()) {
-			continue
+// accused returns the findings about the webhooks that a text of the condition names and that
+// select deletions of what remains. judge completes a finding and returns false to drop it. Several
+// configurations may have a webhook of one name. hook is empty if none could be read.
+func accused(e *Evidence, pattern *regexp.Regexp, judge func(f *Finding, hook *Webhook, name, text string) bool,
+) (findings []Finding) {
+	for name, text := range matchedOnce(pattern, e.condition(api.NamespaceDeletionContentFailure)) {
+		if !e.Webhooks.Known() {
+			f := Finding{Culprit: Reference{Resource: "validatingwebhookconfigurations", Name: name}}
+			f.lack(e.Webhooks.Failed, "the webhook configurations could not be read")
+			judge(&f, &Webhook{}, name, text)
+			findings = append(findings, f)
 		}
-		f := Finding{Culprit: Reference{Resource: hook.Resource, Name: hook.Configuration}, Blocks: blocks}
-		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects DELETE of %s", hook.Resource, hook.Configuration, name,
-			blocks[0].Resource)
-		found = append(found, candidate{f, hook})
-	}
-	if len(found) > 1 {
-		for i := range found {
-			found[i].lack(nil, "%d configurations have a webhook of that name", len(found))
-		}
-	}
-	return found
-}
-
-func webhookUnreachable(e *Evidence) []Finding {
-	var findings []Finding
-	for name, text := range matchedOnce(failedCalling(), e.condition(api.NamespaceDeletionContentFailure)) {
-		for _, c := range candidates(e, name) {
-			f := c.Finding
-			if c.hook.FailurePolicy == "Ignore" || !c.hook.isCalledBy(text) {
-				continue // it was changed since, or the condition is about another webhook of that name
-			}
-			f.Says = fmt.Sprintf("calls of the webhook %s fail", name)
-			if len(f.Blocks) > 0 {
-				f.Says += ", so " + count(f.Blocks) + " cannot be deleted"
-			}
-			f.saw(1, e.Namespace.Request, "ContentFailure: failed calling webhook %q: %s", name, text)
-			f.doubt(c.hook.Narrowed, "the webhook is not asked about every object")
-			if !e.Webhooks.Known() || hookIsDown(e, &f, c.hook, text) {
+		hooks := filter(e.Webhooks.Items, func(w Webhook) bool {
+			return w.Name == name && len(e.selected(w.Rules)) > 0 && w.NamespaceOnly.matches(e.labels())
+		})
+		for _, hook := range hooks {
+			f := Finding{Culprit: Reference{Resource: hook.Resource, Name: hook.Configuration},
+				Blocks: e.selected(hook.Rules)}
+			f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects DELETE of %s", hook.Resource, hook.Configuration,
+				name, f.Blocks[0].Resource)
+			f.doubt(len(hooks) > 1, "%d configurations have a webhook of that name", len(hooks))
+			if judge(&f, &hook, name, text) {
 				findings = append(findings, f)
 			}
 		}
 	}
+	return findings
+}
+
+func webhookUnreachable(e *Evidence) []Finding {
+	findings := accused(e, failedCalling(), func(f *Finding, hook *Webhook, name, text string) bool {
+		f.Says = fmt.Sprintf("calls of the webhook %s fail", name)
+		f.saw(1, e.Namespace.Request, "ContentFailure: failed calling webhook %q: %s", name, text)
+		f.doubt(hook.Narrowed, "the webhook is not asked about every object")
+		// Otherwise it was changed since, or the condition is about another webhook of that name.
+		isIt := e.Webhooks.Known() && hook.FailurePolicy != "Ignore" && hook.isCalledBy(text)
+		return isIt && hookIsDown(e, f, hook, text)
+	})
 	for i := range e.Webhooks.Items {
 		hook := &e.Webhooks.Items[i]
 		culprit := Reference{Resource: hook.Resource, Name: hook.Configuration}
@@ -262,20 +238,15 @@ func (e *Evidence) exclusion(hook *Webhook) []Remedy {
 }
 
 func admissionDenies(e *Evidence) []Finding {
-	content := e.condition(api.NamespaceDeletionContentFailure)
-	var findings []Finding
-	for name, reason := range matchedOnce(webhookDenied(), content) {
-		for _, c := range candidates(e, name) {
-			f := c.Finding
-			f.lackPass(e, c.hook.Resource+" "+c.hook.Configuration, c.hook.Changed)
-			f.lackDeletions(e)
-			says := cmp.Or(reason, "without explanation")
-			f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, says)
-			f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, says)
-			findings = append(findings, f)
-		}
-	}
-	for _, one := range texts(content) {
+	findings := accused(e, webhookDenied(), func(f *Finding, hook *Webhook, name, reason string) bool {
+		f.lackPass(e, hook.Resource+" "+hook.Configuration, hook.Changed)
+		f.lackDeletions(e)
+		says := cmp.Or(reason, "without explanation")
+		f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, says)
+		f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, says)
+		return true
+	})
+	for _, one := range texts(e.condition(api.NamespaceDeletionContentFailure)) {
 		match := about(policyDenied(), one)
 		if match == nil {
 			continue
@@ -298,7 +269,7 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 	}
 	f.saw(1, e.Namespace.Request, "ContentFailure: policy %s: %s", by, reason)
 	if !e.Policies.Known() {
-		f.lack(e.Policies.unread(), "the admission policies could not be read")
+		f.lack(e.Policies.Failed, "the admission policies could not be read")
 		return f, true
 	}
 	p := find(e.Policies.Items, func(p Policy) bool { return !p.Binding && p.Name == policy })
@@ -310,8 +281,6 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 	if bound != nil {
 		f.lackPass(e, "binding "+binding, bound.Changed)
 	}
-	f.doubt(p.Depends || bound != nil && bound.Depends, "policy %s depends on rights, or on parameters that were not "+
-		"read: if they were changed since, the next pass of the controller may succeed", policy)
 	if f.Blocks = e.selected(p.Rules); len(f.Blocks) == 0 || !p.NamespaceOnly.matches(e.labels()) {
 		return f, false
 	}
@@ -320,8 +289,6 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 		f.Blocks[0].Resource)
 	return f, true
 }
-
-// This page judges whether the server of an admission or conversion webhook can be called.
 
 // failedCalls are in the error of a call that reached no end: of a connection, or of a server that
 // answered with something else than a review.
@@ -336,9 +303,6 @@ func callFailed(text string) bool {
 	return containsAny(text, failedCalls) && !noBackend().MatchString(text)
 }
 
-// isLate reports whether the error of a call is one of the time limit.
-func isLate(text string) bool { return strings.Contains(text, "context deadline exceeded") }
-
 // unreachable adds to a finding why the server of a webhook cannot be called. service is nil for a
 // server at a URL. text is the error of a call, or "". It returns false if the server is back.
 func (e *Evidence) unreachable(f *Finding, service *Service, text string) bool {
@@ -347,36 +311,43 @@ func (e *Evidence) unreachable(f *Finding, service *Service, text string) bool {
 		f.doubt(!called, "the webhook has a URL, which was not called")
 		return true
 	}
-	if b := e.backend(*service); called && b != nil && b.Failed == nil && b.Ready > 0 {
+	switch b := e.backend(*service); {
+	case b == nil:
+		f.lack(nil, "Service %s was not looked at", service)
+	case b.Failed != nil:
+		f.lack(b.Failed, "whether Service %s has a ready endpoint is not known", service)
+	case b.Ready > 0 && called:
 		f.lackPass(e, "Service "+service.String(), b.Changed)
 		f.saw(1, b.Request, "Service %s has %s, and calls of it fail", service, words.Count(b.Ready, "ready endpoint"))
-		return true
+	case b.Ready > 0:
+		return false
+	case b.Exists:
+		f.saw(1, b.Request, "Service %s has no ready endpoint", service)
+		f.lackStart(e, b)
+	default:
+		f.saw(1, b.Request, "Service %s does not exist", service)
 	}
-	down, known := e.backendDown(f, *service)
-	return down || !known
+	return true
 }
 
 // lackPass adds to a finding from a condition that something was changed after that was written,
 // and that the controller may not have come back: so lately, or it is off.
 func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
 	pass := time.Duration(0) // it ends at once unless calls run into their time limit
-	if isLate(e.condition(api.NamespaceDeletionContentFailure)) {
+	if strings.Contains(e.condition(api.NamespaceDeletionContentFailure), "context deadline exceeded") {
 		pass = backOffCap
 	}
 	began := changed.Add(pass) // a pass that began then or later confirms the condition
 	confirmed := slices.ContainsFunc(e.Latest().Writers, func(w Writer) bool { return w.At.After(began) })
 	ago := e.now().Sub(changed)
-	passed := changed.IsZero() || ago >= 2*backOffCap && !controllerOff(e, &Finding{}, namespaceController)
+	passed := changed.IsZero() || ago >= 2*backOffCap && controllerOff(e, &Finding{}, namespaceController) == nil
 	f.doubt(!confirmed && !passed, "%s was changed %s ago: the next pass of the controller may succeed",
 		what, words.Duration(ago))
 }
 
-// restless are the types whose objects are written or expire all the time.
-var restless = []string{"events", "events.events.k8s.io", "leases.coordination.k8s.io"}
-
 // lackDeletions does so for the objects whose deletion was denied, and for the namespace, whose
 // labels may decide. An object with a newer resourceVersion than the namespace was written after
-// its conditions. Restless types count only if nothing else was denied.
+// its conditions.
 func (f *Finding) lackDeletions(e *Evidence) {
 	n := e.Latest()
 	f.lackPass(e, "the namespace", n.Changed)
@@ -384,45 +355,16 @@ func (f *Finding) lackDeletions(e *Evidence) {
 		number, _ := strconv.Atoi(text) // 0 for a server that has others
 		return number
 	}
-	steady := filter(f.Blocks, func(b Blocked) bool { return !slices.Contains(restless, b.Resource) })
-	if len(steady) == 0 {
-		steady = f.Blocks
-	}
-	for i := range e.Types {
-		t := &e.Types[i]
-		if !slices.ContainsFunc(steady, func(b Blocked) bool { return b.Resource == t.Name() }) {
-			continue
-		}
-		f.doubt(t.Count > len(t.Objects), "not all %s were looked at: one may have been changed since", t.Name())
+	for _, b := range f.Blocks {
+		t := find(e.Types, func(t Type) bool { return t.Name() == b.Resource })
 		written := func(o Object) bool {
 			return e.moved(t, o) || version(o.ResourceVersion) > version(n.ResourceVersion)
 		}
-		if o := find(t.Objects, written); o != nil {
+		if o := find(t.Objects, written); o != nil && !t.isRestless() {
 			f.lack(nil, "%s/%s was written or removed after the conditions: the next pass of the controller may "+
 				"succeed", t.Name(), o.Name)
 		}
 	}
-}
-
-// backendDown adds the state of a Service to a finding. known is false if it could not be read.
-func (e *Evidence) backendDown(f *Finding, service Service) (down, known bool) {
-	b := e.backend(service)
-	switch {
-	case b == nil:
-		f.lack(nil, "Service %s was not looked at", service)
-		return false, false
-	case b.Failed != nil:
-		f.lack(b.Failed, "whether Service %s has a ready endpoint is not known", service)
-		return false, false
-	case !b.Exists:
-		f.saw(1, b.Request, "Service %s does not exist", service)
-	case b.Ready == 0:
-		f.saw(1, b.Request, "Service %s has no ready endpoint", service)
-		f.lackStart(e, b)
-	default:
-		return false, true
-	}
-	return true, true
 }
 
 // lackStart adds to a finding that the pods behind a Service may be starting.
@@ -440,15 +382,6 @@ var convertsBadly = lazyPattern(`(?:conversion webhook for|storage is \(re\)init
 // namesConversion reports whether a text of the server may be about a conversion webhook.
 func namesConversion(text string) bool { return convertsBadly().MatchString(text) }
 
-// callError returns a text that has the error of a call to a conversion webhook, "" for another
-// text.
-func callError(text string) string {
-	if strings.Contains(text, "conversion webhook for ") {
-		return text
-	}
-	return ""
-}
-
 // BlamesConversion reports whether a condition, or the list of a type, names a conversion webhook.
 func (e *Evidence) BlamesConversion() bool {
 	return namesConversion(e.condition(api.NamespaceDeletionContentFailure)) ||
@@ -457,9 +390,6 @@ func (e *Evidence) BlamesConversion() bool {
 
 func conversionFails(e *Evidence) []Finding {
 	var findings []Finding
-	found := func(name string) bool {
-		return slices.ContainsFunc(findings, func(f Finding) bool { return f.Culprit.Name == name })
-	}
 	for i := range e.Types {
 		t := &e.Types[i]
 		if t.Failed == nil || !namesConversion(t.Failed.Message) {
@@ -467,8 +397,7 @@ func conversionFails(e *Evidence) []Finding {
 		}
 		f := Finding{Blocks: []Blocked{{Resource: t.Name()}}}
 		f.saw(1, t.Failed.Request, "%d: %s", t.Failed.Code, t.Failed.Message)
-		call := callError(t.Failed.Message)
-		if e.converterIsDown(&f, t.Name(), call) && (call != "" || len(f.Missing) == 0) {
+		if e.converterIsDown(&f, t.Name(), t.Failed.Message) {
 			f.lackFailure(e, t, namesConversion)
 			findings = append(findings, f)
 		}
@@ -476,20 +405,18 @@ func conversionFails(e *Evidence) []Finding {
 	// A server whose watch cache cannot start fails in namespaces that have no such object.
 	for _, text := range texts(e.condition(api.NamespaceDeletionContentFailure)) {
 		d := e.converted(text)
-		if d == nil || denies(text) || found(d.Type) {
+		if d == nil || denies(text) ||
+			slices.ContainsFunc(findings, func(f Finding) bool { return f.Culprit.Name == d.Type }) {
 			continue
 		}
-		name, call := d.Type, callError(text)
 		f := Finding{}
 		f.saw(1, e.Namespace.Request, "ContentFailure: %s", text)
-		down := e.converterIsDown(&f, name, call)
-		if !down || len(f.Missing) > 0 && !callFailed(call) {
-			continue // the condition is of a time before the repair, or has another reason
+		if e.converterIsDown(&f, d.Type, text) {
+			works := func(t Type) bool { return t.Name() == d.Type && t.Failed == nil && t.Count > 0 }
+			f.doubt(slices.ContainsFunc(e.Types, works), "the list of %s works now", d.Type)
+			f.lackPass(e, "CustomResourceDefinition "+d.Type, d.Changed)
+			findings = append(findings, f)
 		}
-		works := func(t Type) bool { return t.Name() == name && t.Failed == nil && t.Count > 0 }
-		f.doubt(slices.ContainsFunc(e.Types, works), "the list of %s works now", name)
-		f.lackPass(e, "CustomResourceDefinition "+name, d.Changed)
-		findings = append(findings, f)
 	}
 	return findings
 }
@@ -508,36 +435,30 @@ func (e *Evidence) converted(text string) *Definition {
 	})
 }
 
-// definition returns the CustomResourceDefinition of a type, nil if it is not there.
-func (e *Evidence) definition(name string) *Definition {
-	return find(e.Definitions.Items, func(d Definition) bool { return d.Type == name })
-}
-
-// converterIsDown completes the finding about the conversion webhook of a type: what does not show
-// that its server is down is missing in the proof. text is the error of a call that was just made,
-// or that the controller has met. It returns false if there is no such type, or its server is back.
+// converterIsDown completes the finding about the conversion webhook of a type. text is the answer
+// to a list, or that which the controller had. It returns false if there is no such type, if its
+// server is back, or if that is not known and text has no failed call.
 func (e *Evidence) converterIsDown(f *Finding, name, text string) bool {
 	f.Culprit = Reference{Resource: "customresourcedefinitions", Name: name}
 	f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor "+
 		"deleted, which blocks namespaces without such objects, too", name)
+	if !strings.Contains(text, "conversion webhook for ") {
+		text = "" // it is the error of no call
+	}
 	if !e.Definitions.Known() {
 		f.lack(e.Definitions.Failed, "the CustomResourceDefinition could not be read")
-		return true
+		return callFailed(text)
 	}
-	definition := e.definition(name)
-	if definition == nil {
+	definition := find(e.Definitions.Items, func(d Definition) bool { return d.Type == name })
+	if definition == nil || definition.Converter == (ClientConfig{}) {
 		return false
 	}
-	service, url := definition.Converter.Service, definition.Converter.URL
-	switch {
-	case service != nil:
-		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, Service %s", name, service)
-	case url != "":
-		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, URL %s", name, url)
-	default:
-		return false
+	service, at := definition.Converter.Service, "URL "+definition.Converter.URL
+	if service != nil {
+		at = "Service " + service.String()
 	}
-	if !e.unreachable(f, service, text) {
+	f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, %s", name, at)
+	if !e.unreachable(f, service, text) || len(f.Missing) > 0 && !callFailed(text) {
 		return false
 	}
 	f.Remedies = append(f.Remedies, Remedy{

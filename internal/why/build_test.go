@@ -15,7 +15,7 @@ var (
 	deleted = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	at      = deleted.Add(10 * time.Minute)
 	later   = at.Add(10 * time.Second)
-	noRight = &why.Failure{Request: "GET x", Code: 403, Message: "forbidden", Right: "list x"}
+	noRight = &why.Failure{Request: "GET x", Code: 403, Message: `forbidden: User "u"`, Right: "list x"}
 )
 
 const (
@@ -63,7 +63,7 @@ func evidence(n *why.Namespace, types ...why.Type) why.Evidence {
 	types = append(types, why.Type{Version: "v1", Resource: "secrets", Request: "GET secrets"})
 	again := *n
 	return why.Evidence{
-		Name: "shop", At: at, Server: "v1.36.3", Namespace: n, Types: types,
+		Name: "shop", At: at, Namespace: n, Types: types,
 		Discovery: why.Discovery{Request: "GET /apis"},
 		Webhooks:  answered[why.Webhook]("GET webhooks"), Policies: answered[why.Policy]("GET policies"),
 		Second: &why.Sample{At: later, Namespace: &again, Types: slices.Clone(types)},
@@ -147,7 +147,9 @@ func ending(after time.Duration, name string, finalizers ...string) why.Object {
 
 // dependent is an object whose owner waits for it.
 func dependent(o why.Object, kind string, owner why.Object) why.Object {
-	o.Owners = append(o.Owners, why.Owner{Kind: kind, Name: owner.Name, UID: owner.UID, Blocks: true})
+	blocks := true
+	o.Owners = append(o.Owners, api.OwnerReference{Kind: kind, Name: owner.Name, UID: owner.UID,
+		BlockOwnerDeletion: &blocks})
 	return o
 }
 
@@ -261,14 +263,10 @@ func server(s why.Service, ready int) why.Backend {
 
 func absent(s why.Service) why.Backend { return why.Backend{Service: s, Request: "GET service"} }
 
-// orphan is a namespace with an object whose finalizer a program set, and these workloads in the
-// cluster.
-func orphan(resource, group, finalizer, manager string, workloads ...why.Workload) why.Evidence {
-	t := typeOf(group, resource, object("a", finalizer))
-	e := plain(t)
-	e.Stamps = []why.Stamp{{Type: t.Name(), Object: "a", Finalizer: finalizer,
-		Writers: []why.Writer{{Manager: manager}}}}
-	e.Workloads, e.AllLeases = answered("GET workloads", workloads...), answered[why.Lease]("GET leases")
+// orphan is a namespace with an object that a finalizer keeps, and these workloads in the cluster.
+func orphan(resource, group, finalizer string, workloads ...why.Workload) why.Evidence {
+	e := plain(typeOf(group, resource, object("a", finalizer)))
+	e.Workloads, e.Leases = answered("GET workloads", workloads...), answered[why.Lease]("GET leases")
 	e.Grants = answered[why.Grant]("GET roles")
 	return e
 }
@@ -276,7 +274,7 @@ func orphan(resource, group, finalizer, manager string, workloads ...why.Workloa
 // keda is an object of a custom type without further rights, held is one whose owner may still
 // update it.
 func keda(owner ...why.Workload) why.Evidence {
-	return orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", owner...)
+	return orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", owner...)
 }
 
 func held(owner ...why.Workload) why.Evidence {
@@ -296,12 +294,12 @@ func heldTwice(second string, owner ...why.Workload) why.Evidence {
 
 // challenge is an object of cert-manager.
 func challenge(workloads ...why.Workload) why.Evidence {
-	return orphan("challenges", "acme.cert-manager.io", "acme.cert-manager.io/finalizer", "", workloads...)
+	return orphan("challenges", "acme.cert-manager.io", "acme.cert-manager.io/finalizer", workloads...)
 }
 
 // secrets is an object of External Secrets; refusedSecrets is one whose owner has lost its rights.
 func secrets(workloads ...why.Workload) why.Evidence {
-	return orphan("pushsecrets", "external-secrets.io", "pushsecret.externalsecrets.io/finalizer", "", workloads...)
+	return orphan("pushsecrets", "external-secrets.io", "pushsecret.externalsecrets.io/finalizer", workloads...)
 }
 
 func refusedSecrets(others ...why.Workload) why.Evidence {
@@ -314,14 +312,14 @@ func refusedSecrets(others ...why.Workload) why.Evidence {
 // workflow is an object of Argo Workflows whose owner has lost its rights.
 func workflow() why.Evidence {
 	w := workload("deployment", "ops", "workflow-controller", 1)
-	e := orphan("workflows", "argoproj.io", "workflows.argoproj.io/artifact-gc", "", w)
+	e := orphan("workflows", "argoproj.io", "workflows.argoproj.io/artifact-gc", w)
 	refuse(&e, w)
 	return e
 }
 
 // application has been waiting for Argo CD, which is at work, for three days.
 func application() why.Evidence {
-	e := orphan("applications", "argoproj.io", "resources-finalizer.argocd.argoproj.io", "",
+	e := orphan("applications", "argoproj.io", "resources-finalizer.argocd.argoproj.io",
 		workload("deployment", "argocd", "argocd-application-controller", 1))
 	e.Types[0].Objects[0].Deleted = deleted.Add(-72 * time.Hour)
 	return calm(e)
@@ -329,9 +327,7 @@ func application() why.Evidence {
 
 // balanced is a Service with a load balancer.
 func balanced(workloads ...why.Workload) why.Evidence {
-	e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "", workloads...)
-	e.Stamps[0].Balancer = true
-	return e
+	return orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", workloads...)
 }
 
 // defined is a namespace with an object of a definition that is terminating, too.
@@ -408,7 +404,6 @@ func hookDenies() why.Evidence {
 // unavailable is a namespace with a group version whose server, in a namespace, is not Available.
 func unavailable(namespace string) why.Evidence {
 	e := stale()
-	e.Probes = nil
 	e.APIServices.Items[0] = why.APIService{Name: "v1.g.io", GroupVersion: "g.io/v1",
 		Service: &why.Service{Namespace: namespace, Name: "b"}, Available: "False", Reason: "MissingEndpoints"}
 	return e
@@ -426,11 +421,9 @@ func behind(e why.Evidence, changed time.Duration, ready int) why.Evidence {
 func stale() why.Evidence {
 	e := evidence(terminating(discoveryFailure, "Discovery failed: g.io/v1: stale GroupVersion discovery: g.io/v1"))
 	failed := map[string]string{"g.io/v1": "stale GroupVersion discovery: g.io/v1"}
-	e.Discovery.Stale, e.Discovery.Failed = []string{"g.io/v1"}, failed
-	e.Second.Stale, e.Second.Failed = []string{"g.io/v1"}, failed
+	e.Discovery.Failed, e.Second.Discovery = failed, &why.Discovery{Failed: failed}
 	e.APIServices = answered("GET apiservices", why.APIService{Name: "v1.g.io", GroupVersion: "g.io/v1",
 		Service: &why.Service{Namespace: "a", Name: "b"}, Available: "True", Reason: "Passed"})
-	e.Probes = []why.Probe{{GroupVersion: "g.io/v1", Request: "GET /apis/g.io/v1"}}
 	return e
 }
 
@@ -491,14 +484,16 @@ func kubelet(renewed time.Time) why.Answer[why.Lease] {
 // onReadyNode is a namespace with these pods on a node that is Ready, and whose kubelet works.
 func onReadyNode(objects ...why.Object) why.Evidence {
 	e := pods(objects...)
-	e.Nodes, e.NodeLeases = answered("GET nodes", ready), kubelet(later)
+	e.Nodes, e.Leases = answered("GET nodes", ready), kubelet(later)
 	return e
 }
 
 // leftOver is a namespace with a pod of a Job that does not exist.
 func leftOver() why.Evidence {
 	pod := object("import", jobTracking)
-	pod.Owners = []why.Owner{{Group: "batch", Kind: "Job", Name: "import", UID: "j", Controls: true}}
+	controls := true
+	pod.Owners = []api.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "import", UID: "j",
+		Controller: &controls}}
 	e := pods(pod)
 	return add(e, typeOf("batch", "jobs"))
 }

@@ -34,9 +34,9 @@ type Cause struct {
 // judges returns what looks for each cause in the evidence.
 func judges() map[string]func(*Evidence) []Finding {
 	return map[string]func(*Evidence) []Finding{
-		"C01": func(e *Evidence) []Finding { return unavailable(e, false) },
-		"C02": func(e *Evidence) []Finding { return unavailable(e, true) },
-		"C03": staleDiscovery,
+		"C01": undiscovered("C01"),
+		"C02": undiscovered("C02"),
+		"C03": undiscovered("C03"),
 		"C04": ownerless("C04"),
 		"C05": ownerless("C05"),
 		"C06": withoutRights,

@@ -15,6 +15,7 @@ import (
 const (
 	managerName         = "kube-controller-manager"
 	managerNamespace    = "kube-system"
+	ownName             = "orrery" // of the Lease of "orrery run"
 	namespaceController = "namespace-controller"
 	collectorController = "garbage-collector-controller"
 )
@@ -78,12 +79,17 @@ func noController(e *Evidence) []Finding {
 	if e.Untouched() && none(e.Latest().Conditions) {
 		return withoutConditions(e, f)
 	}
-	if e.Second == nil || e.written() || !controllerOff(e, &f, namespaceController) {
+	if e.Second == nil || e.written() {
 		return nil
 	}
+	off := controllerOff(e, &f, namespaceController)
+	if off == nil {
+		return nil
+	}
+	f.Culprit = *off
 	f.saw(2, e.Namespace.Request, "its conditions and finalizers have not changed")
 	// A write after the deletion shows a controller at work, unless its process is dead.
-	switchedOff := f.Culprit.Resource == "pods"
+	switchedOff := off.Resource == "pods"
 	since := func(w Writer) bool {
 		return w.At.After(e.Namespace.Deleted) && (w.Manager != managerName || switchedOff)
 	}
@@ -100,17 +106,25 @@ func withoutConditions(e *Evidence, f Finding) []Finding {
 		words.Duration(e.age()))
 	moves := e.progress()
 	f.doubt(moves != "", "%s: a controller may be at its first pass", moves)
-	if !controllerOff(e, &f, namespaceController) {
-		f.lack(nil, "no controller is known to be dead or switched off: one may be slow, be refused, or not be seen")
-		f.unread(e.Leases.Failed, "whether a controller is alive by its Lease could not be seen")
-		f.unread(e.Managers.Failed, "whether a pod of %s is ready could not be seen", managerName)
+	if off := controllerOff(e, &f, namespaceController); off != nil {
+		f.Culprit = *off
+		return []Finding{f}
 	}
+	f.lack(nil, "no controller is known to be dead or switched off: one may be slow, be refused, or not be seen")
+	f.unread(e.Leases.Failed, "whether a controller is alive by its Lease could not be seen")
+	f.unread(e.Managers.Failed, "whether a pod of %s is ready could not be seen", managerName)
 	return []Finding{f}
 }
 
-// renewedLease returns a Lease of one of these names that is renewed, nil for none.
-func (e *Evidence) renewedLease(names ...string) *Lease {
-	return find(e.Leases.Items, func(l Lease) bool { return slices.Contains(names, l.Name) && !l.Expired(e.At) })
+// renews reports whether a controller of that name renews its Lease.
+func (e *Evidence) renews(name string) bool {
+	lease := e.lease(managerNamespace, name)
+	return lease != nil && !lease.Expired(e.At)
+}
+
+// managerRuns reports whether kube-controller-manager is alive.
+func (e *Evidence) managerRuns() bool {
+	return e.renews(managerName) || slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return m.Ready })
 }
 
 // Untouched reports whether no controller has written a condition yet, although it had time to.
@@ -121,35 +135,28 @@ func none(conditions []api.NamespaceCondition) bool {
 		func(c api.NamespaceCondition) bool { return slices.Contains(ConditionTypes, c.Type) })
 }
 
-// controllerOff reports whether a controller of kube-controller-manager is switched off or its
-// process is dead. It adds the proof to the finding.
-func controllerOff(e *Evidence, f *Finding, controller string) bool {
-	if !e.Managers.Known() || controller == namespaceController && e.renewedLease("orrery") != nil {
-		return false // a Lease of orrery shows a namespace controller only
+// controllerOff returns the object that shows that a controller of kube-controller-manager is
+// switched off or that its process is dead, and adds the proof to the finding; nil for neither.
+func controllerOff(e *Evidence, f *Finding, controller string) *Reference {
+	if !e.Managers.Known() || controller == namespaceController && e.renews(ownName) {
+		return nil // a Lease of orrery shows a namespace controller only
 	}
 	managers := e.Managers.Items
 	if len(managers) > 0 && !slices.ContainsFunc(managers, func(m Manager) bool { return !m.lacks(controller) }) {
-		f.Culprit = Reference{Resource: "pods", Namespace: managerNamespace, Name: managers[0].Name}
 		f.saw(1, e.Managers.Request, "pod %s/%s has --controllers=%s, without %s", managerNamespace, managers[0].Name,
 			managers[0].Controllers, controller)
-		f.unread(e.Leases.unread(), "whether another process of %s is at work could not be seen by its Lease",
-			managerName)
-		lease := e.renewedLease(managerName)
-		f.doubt(lease != nil && !slices.ContainsFunc(managers, func(m Manager) bool { return lease.isHeldBy(m) }),
-			"the Lease of %s is held by none of its pods: another process may be at work", managerName)
-		return true
+		return &Reference{Resource: "pods", Namespace: managerNamespace, Name: managers[0].Name}
 	}
-	if e.renewedLease(managerName) != nil || slices.ContainsFunc(managers, func(m Manager) bool { return m.Ready }) {
-		return false
+	if e.managerRuns() {
+		return nil
 	}
-	expired := find(e.Leases.Items, func(l Lease) bool {
-		leads := l.Name == managerName || l.Name == "orrery" && controller == namespaceController
-		return leads && !e.writtenSince(l.Renewed.Add(l.Duration))
-	})
-	if expired == nil {
-		return false
+	expired := e.lease(managerNamespace, managerName)
+	if expired == nil && controller == namespaceController {
+		expired = e.lease(managerNamespace, ownName)
 	}
-	f.Culprit = Reference{Resource: "leases.coordination.k8s.io", Namespace: expired.Namespace, Name: expired.Name}
+	if expired == nil || e.writtenSince(expired.Renewed.Add(expired.Duration)) {
+		return nil
+	}
 	ago := e.now().Sub(expired.Renewed)
 	f.saw(1, e.Leases.Request, "Lease %s/%s expired: last renewed %s ago; no pod of %s is ready", expired.Namespace,
 		expired.Name, words.Duration(ago), managerName)
@@ -158,16 +165,7 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 		"%s may be starting", managerName)
 	f.doubt(len(managers) == 0 && !(controller == namespaceController && e.Untouched()),
 		"no pod of %s is visible: it may run elsewhere, without a Lease", managerName)
-	return true
-}
-
-// isHeldBy reports whether the holder of the Lease, a host and a number, is a pod of
-// kube-controller-manager: its name ends with that of its node.
-func (l Lease) isHeldBy(m Manager) bool {
-	host, _, _ := strings.Cut(l.Holder, "_")
-	host = "-" + strings.ToLower(host)
-	// the name of a node may have its domain
-	return strings.HasSuffix(m.Name, host) || strings.Contains(m.Name, host+".")
+	return &Reference{Resource: "leases.coordination.k8s.io", Namespace: expired.Namespace, Name: expired.Name}
 }
 
 // writtenSince reports whether a process wrote the controller's conditions after a moment: it may
@@ -177,58 +175,32 @@ func (e *Evidence) writtenSince(moment time.Time) bool {
 	return slices.ContainsFunc(writers, func(w Writer) bool { return w.At.After(moment) })
 }
 
-// togetherWithin is how near two writes of the conditions must be for both writers to be at work.
-const togetherWithin = 15 * time.Second
-
 func twoControllers(e *Evidence) []Finding {
-	if e.Second == nil {
+	if e.Second == nil || !contradict(e.Namespace.Conditions, e.Second.Namespace.Conditions) {
 		return nil
 	}
-	writers := lastWrites(e.Second.Namespace.Writers, e.Namespace.Writers)
-	if len(writers) < 2 || !contradict(e.Namespace.Conditions, e.Second.Namespace.Conditions) ||
-		writers[0].At.Sub(writers[1].At) > togetherWithin {
+	var names []string // of those that wrote since the first sample
+	for _, w := range e.Second.Namespace.Writers {
+		if !w.At.Before(e.At.Truncate(time.Second)) && !slices.Contains(names, w.Manager) {
+			names = append(names, w.Manager)
+		}
+	}
+	if len(names) < 2 {
 		return nil
 	}
-	byHand := func(w Writer) bool {
-		return slices.ContainsFunc(tools, func(tool string) bool { return strings.HasPrefix(w.Manager, tool) })
-	}
-	if slices.ContainsFunc(writers[:2], byHand) {
-		return nil // it wrote once
-	}
-	names := []string{writers[0].Manager, writers[1].Manager}
 	slices.Sort(names)
 	f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
 	f.Says = fmt.Sprintf("two controllers, %s, overwrite each other's conditions", listed(names))
-	f.saw(2, e.Namespace.Request, "managedFields: %s own f:conditions, and wrote them within %s of each other",
-		listed(names), words.Duration(togetherWithin))
+	f.saw(2, e.Namespace.Request, "managedFields: %s own f:conditions, and wrote them since the first sample",
+		listed(names))
 	f.saw(2, e.Namespace.Request, "the conditions differ between the samples")
-	f.doubt(writers[1].At.Before(e.At.Truncate(time.Second)),
-		"%s has not written since the first sample, and may have stopped", writers[1].Manager)
 	f.unread(e.Leases.Failed, "whether both still lead could not be seen by their Leases")
-	stopped := func(l Lease) bool { return slices.Contains(names, l.Name) && l.Expired(e.now()) }
-	if lease := find(e.Leases.Items, stopped); lease != nil {
-		f.lack(nil, "%s does not renew its Lease any more, and may have stopped", lease.Name)
+	for _, name := range names {
+		lease := e.lease(managerNamespace, name)
+		f.doubt(lease != nil && lease.Expired(e.now()),
+			"%s does not renew its Lease any more, and may have stopped", name)
 	}
 	return []Finding{f}
-}
-
-// tools begin the managers that people and scripts write with.
-var tools = []string{
-	"kubectl", "k9s", "curl", "Python", "python", "Go-http-client", "OpenAPI-Generator", "Kubernetes Java",
-}
-
-// lastWrites returns each writer of two samples once, the latest first. One that overwrites all
-// that the other wrote takes its entry of managedFields away, so that each sample may have one of
-// them only.
-func lastWrites(second, first []Writer) (all []Writer) {
-	all = slices.Concat(second, first)
-	slices.SortStableFunc(all, func(a, b Writer) int { return b.At.Compare(a.At) })
-	seen := map[string]bool{}
-	return slices.DeleteFunc(all, func(w Writer) bool {
-		again := seen[w.Manager]
-		seen[w.Manager] = true
-		return again
-	})
 }
 
 // contradict reports whether the statuses of a condition differ.
@@ -291,8 +263,7 @@ func mayNotDelete(e *Evidence) []Finding {
 		review := find(e.Reviews, func(r Review) bool { return r.Refusal == refusal })
 		switch {
 		case review == nil:
-			f.lack(nil, "no SubjectAccessReview was made: only some rights are asked about, and none that came with "+
-				"the second sample, so run this command again")
+			f.lack(nil, "no SubjectAccessReview was made: only some rights are asked about")
 		case review.Failed != nil:
 			f.lack(review.Failed, "the SubjectAccessReview failed")
 		case review.Allowed:
@@ -349,9 +320,9 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	}
 	refused(e.Discovery.Refused)
 	seen := f.Proof
-	for i := range e.Types {
-		if e.refusesItself(&e.Types[i]) == nil {
-			refused(e.Types[i].Failed)
+	for _, t := range e.Types {
+		if t.Failed != nil && strings.Contains(t.Failed.Message, `User "`) { // else its own server refuses
+			refused(t.Failed)
 		}
 	}
 	if more := len(f.Proof) - len(seen) - 1; more > 0 { // one of them shows what the others say

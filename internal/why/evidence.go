@@ -2,7 +2,6 @@ package why
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,7 +12,7 @@ import (
 )
 
 // EvidenceVersion is the format of saved evidence.
-const EvidenceVersion = "orrery/why-evidence.v3"
+const EvidenceVersion = "orrery/why-evidence.v4"
 
 // Evidence is what the server answered about one namespace. It is plain data. Of the namespace's
 // objects it has names, times, finalizers and owners. Of the cluster it may have the images and
@@ -21,19 +20,17 @@ const EvidenceVersion = "orrery/why-evidence.v3"
 // of errors. It has no data of Secrets or ConfigMaps.
 type Evidence struct {
 	APIVersion string `json:"apiVersion"`
-	// Name is the examined namespace, At the server's time of the first answer, Server its version.
-	Name   string    `json:"name"`
-	At     time.Time `json:"at"`
-	Server string    `json:"server,omitempty"`
+	// Name is the examined namespace, At the server's time of the first answer.
+	Name string    `json:"name"`
+	At   time.Time `json:"at"`
 
 	// Namespace is nil if it does not exist or may not be read; Refused says which.
 	Namespace *Namespace `json:"namespace,omitempty"`
 	Refused   *Failure   `json:"refused,omitempty"`
-	// Terminating are the names of the terminating namespaces, if the examined one does not exist, or
-	// if it has finalizers whose owners may be in one of them.
-	Terminating []string `json:"terminating,omitempty"`
+	// Terminating are the names of the terminating namespaces, if the examined one does not exist.
 	// Unlisted is why they could not be listed.
-	Unlisted *Failure `json:"unlisted,omitempty"`
+	Terminating []string `json:"terminating,omitempty"`
+	Unlisted    *Failure `json:"unlisted,omitempty"`
 
 	// Discovery has the types that the server serves, Types the namespace's content by type.
 	Discovery Discovery `json:"discovery"`
@@ -45,20 +42,16 @@ type Evidence struct {
 	APIServices Answer[APIService] `json:"apiServices,omitzero"`
 	Definitions Answer[Definition] `json:"definitions,omitzero"`
 	Managers    Answer[Manager]    `json:"managers,omitzero"`
-	Leases      Answer[Lease]      `json:"leases,omitzero"` // of kube-system
+	Leases      Answer[Lease]      `json:"leases,omitzero"`
 
 	// These are read if the evidence so far gives a reason.
-	Probes     []Probe          `json:"probes,omitempty"`
 	Webhooks   Answer[Webhook]  `json:"webhooks,omitzero"`
 	Policies   Answer[Policy]   `json:"policies,omitzero"`
 	Backends   []Backend        `json:"backends,omitempty"`
 	Nodes      Answer[Node]     `json:"nodes,omitzero"`
-	NodeLeases Answer[Lease]    `json:"nodeLeases,omitzero"` // which the kubelets renew
 	Reviews    []Review         `json:"reviews,omitempty"`
 	Workloads  Answer[Workload] `json:"workloads,omitzero"`
-	AllLeases  Answer[Lease]    `json:"allLeases,omitzero"`
 	Grants     Answer[Grant]    `json:"grants,omitzero"`
-	Stamps     []Stamp          `json:"stamps,omitempty"`
 	Incomplete string           `json:"incomplete,omitempty"` // why the collection ended early
 
 	// Second is the second sample; nil with one sample.
@@ -95,14 +88,6 @@ type Answer[T any] struct {
 
 // Known reports whether the list was read.
 func (a Answer[T]) Known() bool { return a.Request != "" && a.Failed == nil }
-
-// unread is why the list is not there, nil if it is.
-func (a Answer[T]) unread() *Failure {
-	if a.Failed == nil && a.Request == "" {
-		return &Failure{Message: "they were not requested, so run this command again"}
-	}
-	return a.Failed
-}
 
 // Namespace has the namespace's metadata, tokens and conditions.
 type Namespace struct {
@@ -142,9 +127,7 @@ func (n *Namespace) Condition(t api.NamespaceConditionType) string {
 // Discovery has the types that the server serves.
 type Discovery struct {
 	Request string `json:"request,omitempty"`
-	// Stale are the group versions that /apis marks as stale. Failed has every group version that
-	// could not be discovered, with the reason.
-	Stale  []string          `json:"stale,omitempty"`
+	// Failed has every group version that could not be discovered, with the reason.
 	Failed map[string]string `json:"failed,omitempty"`
 	// Refused says why discovery as a whole failed.
 	Refused *Failure `json:"refused,omitempty"`
@@ -198,24 +181,13 @@ func (t Type) GVR() api.GroupVersionResource {
 
 // Object has the metadata of an object.
 type Object struct {
-	Name            string    `json:"name"`
-	UID             string    `json:"uid"`
-	ResourceVersion string    `json:"resourceVersion"`
-	Created         time.Time `json:"created"`
-	Deleted         time.Time `json:"deleted,omitzero"`
-	Finalizers      []string  `json:"finalizers,omitempty"`
-	Owners          []Owner   `json:"owners,omitempty"`
-}
-
-// Owner is an owner reference.
-type Owner struct {
-	Group  string `json:"group,omitempty"`
-	Kind   string `json:"kind"`
-	Name   string `json:"name"`
-	UID    string `json:"uid"`
-	Blocks bool   `json:"blocks,omitempty"` // blockOwnerDeletion
-	// Controls is its field controller.
-	Controls bool `json:"controls,omitempty"`
+	Name            string               `json:"name"`
+	UID             string               `json:"uid"`
+	ResourceVersion string               `json:"resourceVersion"`
+	Created         time.Time            `json:"created"`
+	Deleted         time.Time            `json:"deleted,omitzero"`
+	Finalizers      []string             `json:"finalizers,omitempty"`
+	Owners          []api.OwnerReference `json:"owners,omitempty"`
 }
 
 // Pod is a pod, with everything that its end depends on.
@@ -232,10 +204,8 @@ type Sample struct {
 	At time.Time `json:"at"`
 	// Namespace is nil if the namespace is gone, also if there is a new one of that name.
 	Namespace *Namespace `json:"namespace,omitempty"`
-	Stale     []string   `json:"stale,omitempty"`
-	Discovery *Failure   `json:"discovery,omitempty"`
-	// Failed is nil if nothing was discovered again, and empty if everything could be.
-	Failed map[string]string `json:"failed,omitzero"`
+	// Discovery is nil if nothing was discovered again.
+	Discovery *Discovery `json:"discovery,omitempty"`
 	// Types has the first page of each type that had objects. Count is the server's count.
 	Types []Type `json:"types,omitempty"`
 }
@@ -278,14 +248,6 @@ func (e *Evidence) unread() map[string]string {
 	}
 	say(everyType, e.Discovery.Refused)
 	return reasons
-}
-
-// isBefore reports whether the server is older than Kubernetes 1.minor. One whose version could not
-// be read is not.
-func (e *Evidence) isBefore(minor int) bool {
-	var its int
-	_, err := fmt.Sscanf(e.Server, "v1.%d", &its)
-	return err == nil && its < minor
 }
 
 // now returns the time of the last sample.
@@ -397,9 +359,6 @@ func filter[T any](items []T, wanted func(T) bool) (all []T) {
 	return all
 }
 
-// This page has the evidence about the cluster around the namespace: other servers, webhooks,
-// policies, controllers and nodes.
-
 // APIService is a group version of another server.
 type APIService struct {
 	Name         string `json:"name"`
@@ -461,13 +420,6 @@ func (l Lease) Expired(now time.Time) bool {
 // usualDuration is client-go's default of leaseDurationSeconds.
 const usualDuration = 15 * time.Second
 
-// Probe is a GET of one group version.
-type Probe struct {
-	GroupVersion string   `json:"groupVersion"`
-	Request      string   `json:"request"`
-	Failed       *Failure `json:"failed,omitempty"`
-}
-
 // ClientConfig says where the server of a webhook is: behind a Service, or at a URL.
 type ClientConfig struct {
 	Service *Service `json:"service,omitempty"`
@@ -500,8 +452,6 @@ type Policy struct {
 	// Rules are the policy's match constraints, NamespaceOnly is their namespaceSelector.
 	Rules         []Rule   `json:"rules,omitempty"`
 	NamespaceOnly Selector `json:"namespaceSelector,omitzero"`
-	// Depends: it asks about rights, or has parameters, and these may have changed.
-	Depends bool `json:"depends,omitempty"`
 	// Changed is when it was last written.
 	Changed time.Time `json:"changed,omitzero"`
 }
@@ -617,16 +567,4 @@ type Grant struct {
 	Group   string  `json:"group"`
 	// Resources are the rule's resources.
 	Resources []string `json:"resources"`
-}
-
-// Stamp has what only the whole of a held object shows.
-type Stamp struct {
-	Type    string `json:"type"`
-	Object  string `json:"object"`
-	Request string `json:"request"`
-	// Writers are the writers of the finalizer according to managedFields.
-	Finalizer string   `json:"finalizer"`
-	Writers   []Writer `json:"writers,omitempty"`
-	// Balancer: status.loadBalancer is set.
-	Balancer bool `json:"balancer,omitempty"`
 }

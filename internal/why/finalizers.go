@@ -30,7 +30,7 @@ func (e *Evidence) causeOf(h Held) string {
 		return ""
 	case isPod && e.podsFirst():
 		return "C24"
-	case h.Type.Name() == "services" && h.Keeper().Balancer && e.balanced(h) != nil:
+	case h.Type.Name() == "services" && h.Keeper().Balancer:
 		return "C15"
 	case e.ranInside(h):
 		return "C05"
@@ -51,11 +51,7 @@ func ownerless(id string) func(e *Evidence) []Finding {
 				continue // it may finish, or nothing is asked of it yet
 			}
 			f.adviseOnOwner(e, h, id)
-			switch id {
-			case "C15":
-				f.Says = fmt.Sprintf("%s does not remove the load balancer of service %s", f.Owner.Name, h.Object.Name)
-				f.saw(1, e.balanced(h).Request, "status.loadBalancer is set")
-			case "C24":
+			if id == "C24" {
 				f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it",
 					h.Object.Name, h.Finalizer)
 				f.saw(1, "", "since the deletion of the namespace nothing but pods was deleted")
@@ -85,12 +81,16 @@ func (f *Finding) adviseOnOwner(e *Evidence, h Held, id string) {
 	} else if stopped := e.stoppedOwner(h, keeper.Name); stopped != nil {
 		f.bringBack(e, stopped)
 	}
-	switch {
-	case away:
+	if away {
 		f.offerRelease(e, h, "", true)
-	case f.Owner == nil:
-		e.sawTraces(f, h)
-		e.offerWithoutOwner(f, h)
+	}
+	if f.Owner == nil {
+		f.Remedies = append(f.Remedies, Remedy{Command: e.kubectl(e.Name, "get %s %s -o yaml --show-managed-fields",
+			h.Type.Name(), h.Object.Name)})
+		still, known := e.standstill(h.Type, h.Object)
+		if still && known && !h.Object.Deleted.IsZero() && e.age() >= backOffCap {
+			f.offerRelease(e, h, ifOwnerStaysAway, false)
+		}
 	}
 }
 
@@ -114,51 +114,23 @@ func (f *Finding) removes(h Held) string {
 // stoppedOwner returns a workload without a ready pod that has the owner's name, or else one of its
 // programs; nil for none.
 func (e *Evidence) stoppedOwner(h Held, name string) *Workload {
-	isStopped := func(w Workload) bool { return w.Ready == 0 && w.Kind != PodKind && h.Owns(w) }
-	stopped := filter(e.Workloads.Items, isStopped)
-	if named := find(stopped, func(w Workload) bool { return w.Name == name }); named != nil {
-		return named
-	}
-	return find(stopped, func(Workload) bool { return true })
-}
-
-// sawTraces adds to a finding whose owner has no known name who set the finalizer.
-func (e *Evidence) sawTraces(f *Finding, h Held) {
-	for _, stamp := range e.Stamps {
-		if stamp.isOf(h) && len(stamp.Writers) > 0 {
-			w := lastWrites(stamp.Writers, nil)[0]
-			f.saw(1, stamp.Request, "%s set it at %s, by managedFields", w.Manager, clock(w.At))
-		}
-	}
-}
-
-// offerWithoutOwner adds the removal of a finalizer whose owner has no known name, as a last
-// resort: not while a program runs that is called as the one that set it.
-func (e *Evidence) offerWithoutOwner(f *Finding, h Held) {
-	still, known := e.standstill(h.Type, h.Object)
-	if !still || !known || h.Object.Deleted.IsZero() || e.age() < backOffCap || e.runningWriter(h) {
-		return
-	}
-	f.offerRelease(e, h, ifOwnerStaysAway, false)
+	stopped := func(w Workload) bool { return w.Ready == 0 && w.Kind != PodKind && h.Owns(w) }
+	named := func(w Workload) bool { return w.Name == name && stopped(w) }
+	return cmp.Or(find(e.Workloads.Items, named), find(e.Workloads.Items, stopped))
 }
 
 // ifOwnerStaysAway is When of the removal of a finalizer whose owner has no known name.
-const ifOwnerStaysAway = "only if its owner, which is not known, does not come back"
+const ifOwnerStaysAway = "only after you have found its owner, and it does not come back"
 
 // bringBack advises to bring a workload back that has no ready pod, or to see why it has none. No
 // pod starts in a terminating namespace.
 func (f *Finding) bringBack(e *Evidence, w *Workload) {
-	scalable := w.Kind == "deployment" || w.Kind == "statefulset" // kubectl scales no others
 	switch {
-	case w.Namespace == e.Name || slices.Contains(e.Terminating, w.Namespace):
+	case w.Namespace == e.Name:
 		f.Do = append(f.Do, fmt.Sprintf("run %s in another namespace until the objects are gone: nothing starts in "+
 			"%s, which is terminating", w.Name, w.Namespace))
-	case w.Replicas == 0 && scalable:
-		scale := Remedy{Command: e.kubectl(w.Namespace, "scale %s --replicas=1", w.Kind+"/"+w.Name)}
-		if e.Unlisted != nil {
-			scale.When = fmt.Sprintf("unless %s is terminating, which could not be read", w.Namespace)
-		}
-		f.Remedies = []Remedy{scale}
+	case w.Replicas == 0 && (w.Kind == "deployment" || w.Kind == "statefulset"): // kubectl scales no others
+		f.Remedies = []Remedy{{Command: e.kubectl(w.Namespace, "scale %s --replicas=1", w.Kind+"/"+w.Name)}}
 	default:
 		f.Remedies = []Remedy{{Command: e.kubectl(w.Namespace, "describe %s %s", w.Kind, w.Name)}}
 	}
@@ -264,8 +236,3 @@ func (w Workload) Account() Service { return Service{w.Namespace, w.account()} }
 
 // User is the name under which the workload's pods send requests.
 func (w Workload) User() string { return "system:serviceaccount:" + w.Namespace + ":" + w.account() }
-
-// balanced returns what was read of a Service that has a load balancer, nil for another one.
-func (e *Evidence) balanced(h Held) *Stamp {
-	return find(e.Stamps, func(s Stamp) bool { return s.Type == "services" && s.Object == h.Object.Name && s.Balancer })
-}

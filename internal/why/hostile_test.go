@@ -104,7 +104,7 @@ func assertNoCommand(t *testing.T, name string, evidence json.RawMessage, value 
 // A type that kube-apiserver itself would not accept comes from the server of another API: it is
 // shown in quotes, and has no command.
 func TestATypeWhoseNameIsNone(t *testing.T) {
-	e := calm(orphan("widgets;id>pwned;#", "evil.io", "example.com/x", "writer"))
+	e := calm(orphan("widgets;id>pwned;#", "evil.io", "example.com/x"))
 	report := why.Judge(e)
 	require.NotEmpty(t, report.Findings)
 	for _, found := range report.Findings {

@@ -83,11 +83,8 @@ func checked(e *Evidence) Checked {
 // is Proven unless something is missing.
 func completed(e *Evidence, cause Cause, f Finding) Finding {
 	f.ID, f.Title = cause.ID, cause.Title
-	if len(f.DoNot) == 0 && cause.DoNot != "" {
+	if f.DoNot = []string{}; cause.DoNot != "" {
 		f.DoNot = []string{cause.DoNot}
-	}
-	if f.DoNot == nil {
-		f.DoNot = []string{}
 	}
 	if e.Namespace != nil && !cause.Waits {
 		apart := e.now().Sub(e.At)
@@ -160,7 +157,13 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	if stops := says(findings, Possible, false); len(stops) > 0 {
 		return Unknown, inDeletion + ". Possibly " + andMore(stops) + "; that is not proven." + e.besides(findings)
 	}
-	besides, open := e.besides(findings), e.unexplained()
+	besides, open, but := e.besides(findings), "", ""
+	if e.age() >= backOffCap {
+		open = e.open()
+	}
+	if open != "" {
+		but = "; but " + open
+	}
 	graceful := slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == "C10" && f.Certainty == Proven })
 	verdict := Unknown
 	switch progress := e.progress(); {
@@ -168,42 +171,33 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 		if open == "" && (besides == "" || graceful) {
 			verdict = Progressing
 		}
-		return verdict, inDeletion + open + "." + besides
+		return verdict, inDeletion + but + "." + besides
 	case progress != "":
 		if e.age() < backOffCap || open+besides == "" {
 			verdict = Progressing
 		}
-		return verdict, fmt.Sprintf("%s and makes progress: %s%s.%s", inDeletion, progress, open, besides)
+		return verdict, fmt.Sprintf("%s and makes progress: %s%s.%s", inDeletion, progress, but, besides)
 	case e.age() < backOffCap:
 		return Progressing, inDeletion + ": too early to tell." + besides
 	}
 	if maybe := says(findings, Possible, true); len(maybe) > 0 {
-		return Unknown, inDeletion + " and is possibly waiting: " + andMore(maybe) + open + "." + besides
+		return Unknown, inDeletion + " and is possibly waiting: " + andMore(maybe) + but + "." + besides
 	}
-	return Unknown, hangs + "; " + e.noCause() + "."
+	if open == "" && besides == "" && e.isEmpty() {
+		open = fmt.Sprintf("nothing is left in it: a controller that works would have removed it within %s. Its log "+
+			"says if its last request, to namespaces/finalize, is refused", words.Duration(backOffCap))
+	}
+	if open != "" {
+		open = ": " + open
+	}
+	return Unknown, hangs + "; no known cause is proven" + open + "." + besides
 }
 
-// noCause says what can be said of a namespace that hangs without a cause that was found.
-func (e *Evidence) noCause() string {
-	const none = "no known cause is proven"
-	content := e.condition(api.NamespaceDeletionContentFailure)
+// isEmpty reports whether nothing is left that the namespace waits for.
+func (e *Evidence) isEmpty() bool {
 	objects, unread := e.left()
-	waits := cmp.Or(e.waitingFor(nil), e.overdue())
-	switch {
-	case e.vouched():
-		return none
-	case waits != "":
-		return waits
-	case len(unread) > 0:
-		return fmt.Sprintf("why is not proven: %s could not be read", types(unread))
-	case objects == 0 && content == "" && e.condition(api.NamespaceDeletionDiscoveryFailure) == "":
-		return fmt.Sprintf("nothing is left in it: a controller that works would have removed it within %s. "+
-			"Its log says if its last request, to namespaces/finalize, is refused", words.Duration(backOffCap))
-	case content != "":
-		return fmt.Sprintf("%s. ContentFailure says %.400q; if that is repaired by now, the next pass of the "+
-			"controller, within %s, may succeed", none, content, words.Duration(backOffCap))
-	}
-	return none
+	return !e.vouched() && objects == 0 && len(unread) == 0 &&
+		e.condition(api.NamespaceDeletionDiscoveryFailure) == ""
 }
 
 // says returns the sentences of the findings that are so certain, of causes that wait or of others.
@@ -243,21 +237,21 @@ func short(t api.NamespaceConditionType) string {
 	return strings.TrimPrefix(strings.TrimPrefix(string(t), "NamespaceDeletion"), "Namespace")
 }
 
-// unexplained says what shows that a part of the namespace may hang while another one goes; "" for
-// nothing.
-func (e *Evidence) unexplained() string {
+// open says what shows that a part of the namespace may hang, beside the findings; "" for nothing.
+func (e *Evidence) open() string {
 	content := e.condition(api.NamespaceDeletionContentFailure)
 	_, unread := e.left()
 	switch {
-	case e.age() < backOffCap, e.vouched():
+	case e.vouched():
 	case e.Incomplete != "":
-		return "; the examination ended early, so not all causes were looked for"
+		return "the examination ended early, so not all causes were looked for"
 	case e.overdue() != "":
-		return "; but " + e.overdue()
+		return e.overdue()
 	case len(unread) > 0 && !e.onlyPodsYet():
-		return fmt.Sprintf("; but %s could not be read", types(unread))
+		return types(unread) + " could not be read"
 	case content != "" && !e.onlyPodsYet():
-		return fmt.Sprintf("; but ContentFailure says %.200q", content)
+		return fmt.Sprintf("ContentFailure says %.400q; if that is repaired by now, the next pass of the controller, "+
+			"within %s, may succeed", content, words.Duration(backOffCap))
 	}
 	return ""
 }

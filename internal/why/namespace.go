@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,18 +52,16 @@ func metadataFinalizers(e *Evidence) []Finding {
 			continue // it was removed between the samples
 		}
 		f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
-		f.Says = fmt.Sprintf("metadata.finalizers of the namespace has %s, which its owner does not remove",
-			h.Finalizer)
+		f.Says = fmt.Sprintf("metadata.finalizers of the namespace still has %s", h.Finalizer)
 		f.saw(1, n.Request, "metadata.finalizers has %s", h.Finalizer)
 		e.emptiness(&f)
 		e.giveTime(&f)
 		seen := Finding{}
-		switch owner := e.lookForOwner(&seen, h); {
-		case owner == Ready, e.runningWriter(h):
+		if e.lookForOwner(&seen, h) == Ready {
 			f.Owner = seen.Owner
 			f.Proof = append(f.Proof, seen.Proof...)
 			f.lack(nil, "its owner seems to be at work")
-		case f.Certainty == "" && len(f.Missing) == 0:
+		} else if f.Certainty == "" && len(f.Missing) == 0 {
 			f.offerRelease(e, h, ifOwnerStaysAway, false)
 		}
 		findings = append(findings, f)
@@ -81,21 +80,16 @@ func collectorFinalizers(e *Evidence) []Finding {
 		f.saw(1, n.Request, "metadata.finalizers has %s", finalizer)
 		e.emptiness(&f)
 		off := controllerOff(e, &f, collectorController)
-		if !off && e.age() < backOffCap {
+		if off == nil && e.age() < backOffCap {
 			continue // the collector has had no time
 		}
 		f.Says = fmt.Sprintf("the garbage collector does not remove %s from the namespace's metadata", finalizer)
-		f.doubt(!off, "whether the garbage collector works, or which dependent blocks, was not seen")
-		if f.Culprit == (Reference{}) {
-			f.Culprit = Reference{Resource: "namespaces", Name: e.Name}
-		}
+		f.doubt(off == nil, "whether the garbage collector works, or which dependent blocks, was not seen")
+		f.Culprit = *cmp.Or(off, &Reference{Resource: "namespaces", Name: e.Name})
 		findings = append(findings, f)
 	}
 	return findings
 }
-
-// tokenOwners are the known owners of tokens in spec.finalizers.
-var tokenOwners = map[string]string{"openshift.io/origin": "OpenShift's project controller"}
 
 func foreignTokens(e *Evidence) []Finding {
 	n := e.Latest()
@@ -109,7 +103,6 @@ func foreignTokens(e *Evidence) []Finding {
 		f.saw(1, n.Request, "spec.finalizers: %s", strings.Join(n.SpecFinalizers, ", "))
 		e.emptiness(&f)
 		e.giveTime(&f)
-		f.doubt(tokenOwners[token] != "", "whether %s runs was not looked for", tokenOwners[token])
 		f.Remedies = append(f.Remedies, Remedy{
 			Command: e.kubectl("", "get namespace %s -o json | jq %s | kubectl replace --raw "+
 				"/api/v1/namespaces/%s/finalize -f -",
@@ -145,13 +138,11 @@ func definitionGoes(e *Evidence) []Finding {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: d.Name}, Blocks: t.all()}
-		f.Says = fmt.Sprintf("the CustomResourceDefinition of %s is terminating, and %s left", t.Name(),
-			remaining(t.Count))
+		f.Says = fmt.Sprintf("the CustomResourceDefinition of %s is terminating, with %s left", t.Name(),
+			words.Count(t.Count, "object"))
 		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: terminating since %s, has %s", d.Name,
 			clock(d.Deleted), definitionCleanup)
 		f.saw(1, t.Request, "%s left", t.objects(t.Count))
-		f.doubt(d.Deleted.After(e.Namespace.Deleted),
-			"it was deleted after the namespace, and waits for the same objects")
 		held := slices.DeleteFunc(e.Held(), func(h Held) bool { return h.Type != t })
 		f.doubt(len(held) == 0, "no finalizer was seen on them: they may go by themselves")
 		second := e.Second.typeOf(t)
@@ -168,14 +159,6 @@ func definitionGoes(e *Evidence) []Finding {
 	return findings
 }
 
-// remaining writes how many objects are left: "1 object is".
-func remaining(n int) string {
-	if n == 1 {
-		return "1 object is"
-	}
-	return words.Count(n, "object") + " are"
-}
-
 // blocker returns the first object of the namespace that blocks the deletion of its owner, and its
 // type; nil for none.
 func (e *Evidence) blocker(uid string) (*Type, *Object) {
@@ -189,7 +172,9 @@ func (e *Evidence) blocker(uid string) (*Type, *Object) {
 
 // Blocks reports whether an object blocks the deletion of the owner with that UID.
 func (o Object) Blocks(uid string) bool {
-	return slices.ContainsFunc(o.Owners, func(owner Owner) bool { return owner.UID == uid && owner.Blocks })
+	return slices.ContainsFunc(o.Owners, func(owner api.OwnerReference) bool {
+		return owner.UID == uid && owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion
+	})
 }
 
 // waitsBelow reports whether an owner of the object waits in the foreground for it.
@@ -257,11 +242,13 @@ func (e *Evidence) wentSince(t *Type) bool {
 // shrankTo reports whether a later list of the type has fewer objects. One that failed or was cut
 // shows nothing.
 func (t *Type) shrankTo(second Type) bool {
-	return second.Failed == nil && !second.More && second.Count < t.Count && !t.expires()
+	return second.Failed == nil && !second.More && second.Count < t.Count && !t.isRestless()
 }
 
-// expires reports whether objects of the type go by themselves: Events do after an hour.
-func (t *Type) expires() bool { return t.Name() == "events" || t.Name() == "events.events.k8s.io" }
+// isRestless reports whether objects of the type are written, or go by themselves, all the time.
+func (t *Type) isRestless() bool {
+	return slices.Contains([]string{"events", "events.events.k8s.io", "leases.coordination.k8s.io"}, t.Name())
+}
 
 func shrinks(e *Evidence) []Finding {
 	if e.Second == nil {
@@ -275,10 +262,10 @@ func shrinks(e *Evidence) []Finding {
 		}
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)
 		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: first.all()}
-		f.Says = fmt.Sprintf("%s went within %s, and %s left of this type", first.objects(gone), words.Duration(took),
-			remaining(second.Count))
+		f.Says = fmt.Sprintf("%s went within %s, with %s left", first.objects(gone), words.Duration(took),
+			words.Count(second.Count, "object"))
 		f.saw(1, first.Request, "%s", first.objects(first.Count))
-		f.saw(2, second.Request, "%s left", remaining(second.Count))
+		f.saw(2, second.Request, "%s left", words.Count(second.Count, "object"))
 		f.doubt(e.condition(api.NamespaceDeletionContentFailure) != "",
 			"ContentFailure says that requests are refused: what they are for may stay")
 		findings = append(findings, f)
@@ -298,7 +285,7 @@ func grows(e *Evidence) []Finding {
 		young := find(t.Objects, func(o Object) bool {
 			return o.Created.After(after) && !slices.Contains(ofEveryNamespace, t.Name()+"/"+o.Name)
 		})
-		if young == nil || t.expires() {
+		if young == nil || t.isRestless() {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: "*"}, Blocks: t.all()}

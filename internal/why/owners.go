@@ -45,8 +45,6 @@ var Keepers = sync.OnceValue(func() (all []Keeper) {
 // Known reports whether there is a row for the finalizer.
 func (k Keeper) Known() bool { return k.Pattern != "" }
 
-const balancerCleanup = "service.kubernetes.io/load-balancer-cleanup"
-
 // Keeper returns the owner of a finalizer, if one is known that handles the type.
 func (h Held) Keeper() (keeper Keeper) {
 	fits := func(k Keeper) bool {
@@ -143,9 +141,9 @@ func (e *Evidence) Held() []Held {
 }
 
 // awaiting returns the finalizers of objects that are not terminating yet, because pods remain,
-// which go first.
+// which go first since Kubernetes 1.33.
 func (e *Evidence) awaiting() []Held {
-	if e.pods().Count == 0 || e.isBefore(33) {
+	if !e.onlyPodsYet() {
 		return nil
 	}
 	return e.held(func(t *Type, o Object) bool { return o.Deleted.IsZero() && t.Name() != "pods" })
@@ -193,24 +191,6 @@ func (e *Evidence) HeldNamespace() (all []Held) {
 		}
 	}
 	return all
-}
-
-// isOf reports whether the stamp is about a held finalizer.
-func (s Stamp) isOf(h Held) bool { return s.Type == h.Type.Name() && s.Finalizer == h.Finalizer }
-
-// runningWriter reports whether a workload runs that is called like a program which set a
-// finalizer. A name such as "manager" is that of many.
-func (e *Evidence) runningWriter(h Held) bool {
-	for _, stamp := range e.Stamps {
-		for _, writer := range stamp.Writers {
-			called := func(w Workload) bool { return w.Ready > 0 && w.isCalled(writer.Manager) }
-			if stamp.isOf(h) && !slices.Contains(common, writer.Manager) &&
-				slices.ContainsFunc(e.Workloads.Items, called) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // MayOwn reports whether a workload may be the owner of a finalizer, by its name, or that of a
@@ -266,10 +246,6 @@ func (e *Evidence) stateOf(f *Finding, h Held, keeper Keeper) State {
 	if !state.away() {
 		return state
 	}
-	if h.Finalizer == balancerCleanup && (e.Server == "" || e.isBefore(31)) {
-		return f.notKnown(nil, "kube-controller-manager %s may have a cloud provider built in, which removes load "+
-			"balancers: see its --cloud-provider", e.Server)
-	}
 	state = e.leads(f, keeper.Programs, state)
 	if state.away() && keeper.Many {
 		return f.notKnown(nil, "several programs are called %s: which of them removes %s is not known", keeper.Name,
@@ -294,14 +270,10 @@ func (e *Evidence) changedOf(h Held) string {
 
 // builtIn returns the state of a controller of kube-controller-manager.
 func (e *Evidence) builtIn(f *Finding, controller string) State {
-	culprit := f.Culprit
-	off := controllerOff(e, f, controller)
-	f.Culprit = culprit
-	switch {
-	case off:
+	if controllerOff(e, f, controller) != nil {
 		return Stopped
-	case slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return m.Ready }),
-		e.renewedLease(managerName) != nil:
+	}
+	if e.managerRuns() {
 		return Ready
 	}
 	return f.notKnown(cmp.Or(e.Managers.Failed, e.Leases.Failed), "whether %s runs could not be seen", controller)
@@ -352,17 +324,17 @@ const startsWithin = 10 * time.Minute
 
 // leads looks for a renewed Lease that the owner may hold: its process may run outside the cluster.
 func (e *Evidence) leads(f *Finding, programs []string, state State) State {
-	if !e.AllLeases.Known() {
-		return f.notKnown(e.AllLeases.Failed, "the Leases could not be read")
+	if !e.Leases.Known() {
+		return f.notKnown(e.Leases.Failed, "the Leases could not be read")
 	}
-	for _, lease := range e.AllLeases.Items {
+	for _, lease := range e.Leases.Items {
 		switch {
 		case !lease.isOf(programs):
 		case lease.Expired(e.At):
-			f.saw(1, e.AllLeases.Request, "Lease %s/%s: last renewed %s ago",
+			f.saw(1, e.Leases.Request, "Lease %s/%s: last renewed %s ago",
 				lease.Namespace, lease.Name, words.Duration(e.At.Sub(lease.Renewed)))
 		case state == NotHere:
-			f.saw(1, e.AllLeases.Request, "Lease %s/%s is renewed", lease.Namespace, lease.Name)
+			f.saw(1, e.Leases.Request, "Lease %s/%s is renewed", lease.Namespace, lease.Name)
 			return Ready
 		default:
 			return f.notKnown(nil, "Lease %s/%s is renewed, and may be that of the owner or of a part of it",

@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"orrery/internal/words"
+	"orrery/restclient/api"
 )
 
 const (
 	outOfService    = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
 	jobTracking     = "batch.kubernetes.io/job-tracking"
+	jobController   = "job-controller"
 	claimProtection = "kubernetes.io/pvc-protection"
 )
 
@@ -23,17 +26,16 @@ func (e *Evidence) pods() *Type {
 
 // late returns the pods that are past their deletion timestamp and have no finalizer.
 func (e *Evidence) late() []Pod {
-	return filter(e.Pods, func(p Pod) bool {
-		return !p.Deleted.IsZero() && !p.Deleted.After(e.now()) && len(p.Finalizers) == 0 && e.stays(p)
-	})
+	return filter(e.Pods, func(p Pod) bool { return p.isLate(e) && len(p.Finalizers) == 0 && e.stays(p) })
 }
 
-// Ending reports whether a pod of a node is terminating: if the node is lost, it does not end in
-// time.
+// Ending reports whether a pod on a node is terminating: if the node is lost, it does not end.
 func (e *Evidence) Ending() bool {
-	return slices.ContainsFunc(e.Pods,
-		func(p Pod) bool { return !p.Deleted.IsZero() && (p.Node != "" || !p.Deleted.After(e.now())) })
+	return slices.ContainsFunc(e.Pods, func(p Pod) bool { return p.Node != "" && !p.Deleted.IsZero() })
 }
+
+// isLate reports whether the pod should have ended.
+func (p Pod) isLate(e *Evidence) bool { return !p.Deleted.IsZero() && !p.Deleted.After(e.now()) }
 
 // stays reports whether a pod is still there in the second sample, if there is one.
 func (e *Evidence) stays(pod Pod) bool {
@@ -69,21 +71,12 @@ func withinGrace(e *Evidence) []Finding {
 		words.Count(t.Count, "pod"), clock(last.Deleted), words.Duration(last.Deleted.Sub(e.now())))
 	f.saw(1, t.Request, "pod %s: deletionTimestamp %s, in %s",
 		last.Name, clock(last.Deleted), words.Duration(last.Deleted.Sub(e.now())))
-	for _, pod := range e.Pods {
-		if pod.Node == "" || !e.stays(pod) {
-			continue
-		}
-		node, lease := e.node(pod.Node), e.kubelet(pod.Node)
-		if failed := cmp.Or(e.Nodes.Failed, e.NodeLeases.Failed); failed != nil {
-			f.lack(failed, "whether node %s answers could not be read", pod.Node)
-			break
-		}
-		answers := node != nil && node.Ready != "Unknown" && (lease == nil || !lease.Expired(e.now()))
-		if answers || !e.Nodes.Known() {
-			continue
-		}
-		f.lack(nil, "node %s does not answer, or does not exist: see C11", pod.Node)
-		break
+	lost := find(e.Pods, func(p Pod) bool {
+		node := e.node(p.Node)
+		return p.Node != "" && e.stays(p) && (node == nil || node.Ready == "Unknown")
+	})
+	if lost != nil {
+		f.lack(e.Nodes.Failed, "node %s does not answer, does not exist or was not read: see C11", lost.Node)
 	}
 	return []Finding{f}
 }
@@ -92,43 +85,40 @@ func jobFinalizer(e *Evidence) []Finding {
 	jobs, pods := e.typeOf("batch", "jobs"), e.pods()
 	var findings []Finding
 	for _, pod := range e.Pods {
-		if pod.Deleted.IsZero() || pod.Deleted.After(e.now()) || !slices.Contains(pod.Finalizers, jobTracking) ||
-			!e.stays(pod) {
+		if !pod.isLate(e) || !slices.Contains(pod.Finalizers, jobTracking) || e.moved(pods, pod.Object) {
 			continue
 		}
-		owner := slices.IndexFunc(pod.Owners,
-			func(o Owner) bool { return o.Kind == "Job" && (o.Group == "batch" || o.Group == "") })
-		if owner < 0 && slices.ContainsFunc(pod.Owners, func(o Owner) bool { return o.Controls }) {
+		owner := find(pod.Owners, func(o api.OwnerReference) bool {
+			return o.Kind == "Job" && strings.HasPrefix(o.APIVersion, "batch/")
+		})
+		controls := func(o api.OwnerReference) bool { return o.Controller != nil && *o.Controller }
+		if owner == nil && slices.ContainsFunc(pod.Owners, controls) {
 			continue // the job controller leaves it alone: it takes only a pod without a controller for an orphan
 		}
 		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name},
-			Owner: &Party{Name: "job-controller", State: NotKnown}}
+			Owner: &Party{Name: jobController, State: NotKnown}}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer of a Job that does not exist", pod.Name)
 		f.saw(1, pods.Request, "pod %s has %s", pod.Name, jobTracking)
 		switch {
-		case owner < 0:
+		case owner == nil:
 			f.saw(1, pods.Request, "no Job is its owner, and no other controller")
 		case jobs == nil || jobs.Failed != nil || jobs.Count > len(jobs.Objects):
 			f.lack(nil, "the Jobs could not all be read")
-		case slices.ContainsFunc(jobs.Objects, func(o Object) bool { return o.UID == pod.Owners[owner].UID }):
+		case slices.ContainsFunc(jobs.Objects, func(o Object) bool { return o.UID == owner.UID }):
 			continue
 		default:
-			f.saw(1, jobs.Request, "no Job has the UID of its owner %s", pod.Owners[owner].Name)
+			f.saw(1, jobs.Request, "no Job has the UID of its owner %s", owner.Name)
 		}
 		h := Held{Type: pods, Finalizer: jobTracking, Object: pod.Object}
-		still, known := e.standstill(pods, pod.Object)
-		if known && !still {
-			continue
-		}
+		_, known := e.standstill(pods, pod.Object)
 		f.doubt(!known, "%s", e.seenOnce())
 		other := e.changedOf(h)
-		f.doubt(other != "",
-			"pod %s has lost that finalizer, or has changed: the job-controller seems to be at work", other)
+		f.doubt(other != "", "pod %s has lost that finalizer, or has changed: the %s seems to be at work", other,
+			jobController)
 		seen := Finding{}
-		state := e.builtIn(&seen, "job-controller")
-		if state != Stopped {
-			f.lackJobController(e, state)
-		}
+		state := e.builtIn(&seen, jobController)
+		f.doubt(state == Ready, "kube-controller-manager runs, whose %s removes the finalizer of orphans: something "+
+			"may refuse that", jobController)
 		if state == Stopped || len(seen.lacks) > 0 {
 			f.lackToo(seen)
 		}
@@ -142,23 +132,6 @@ func jobFinalizer(e *Evidence) []Finding {
 		findings = append(findings, f)
 	}
 	return findings
-}
-
-// lackJobController adds to a finding about an orphan of a Job that the job controller may run, and
-// then something refuses its update of the pod.
-func (f *Finding) lackJobController(e *Evidence, state State) {
-	decides := e.decidesOnPods("UPDATE")
-	failed := e.admissionUnread()
-	switch {
-	case state == Ready:
-		f.lack(nil,
-			"kube-controller-manager runs, whose job-controller removes the finalizer of orphans: something "+
-				"may refuse that")
-	case decides != "":
-		f.lack(nil, "%s decides on updates of pods, and may refuse that of the job-controller", decides)
-	case failed != nil:
-		f.lack(failed, "whether a webhook or a policy decides on updates of pods could not be read")
-	}
 }
 
 func protectedClaim(e *Evidence) []Finding {
@@ -193,7 +166,7 @@ func protectedClaim(e *Evidence) []Finding {
 
 // podsFirst reports whether the controller has deleted nothing but pods so far.
 func (e *Evidence) podsFirst() bool {
-	return !e.isBefore(33) && !slices.ContainsFunc(e.Types, func(t Type) bool {
+	return !slices.ContainsFunc(e.Types, func(t Type) bool {
 		return t.Name() != "pods" && slices.ContainsFunc(t.Objects,
 			func(o Object) bool { return o.Deleted.After(e.Namespace.Deleted) })
 	})
@@ -230,41 +203,46 @@ func (e *Evidence) node(name string) *Node {
 func onLostNode(e *Evidence) []Finding {
 	return e.byNode(e.late(), func(name string, pods []Pod) (Finding, bool) {
 		f := Finding{Culprit: Reference{Resource: "nodes", Name: name}}
-		stay := words.Count(len(pods), "pod")
-		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago",
-			pods[0].Name, clock(pods[0].Deleted), words.Duration(e.now().Sub(pods[0].Deleted)))
-		node := e.node(name)
-		switch {
+		late := e.sawLate(&f, pods[0])
+		state := "could not be read"
+		switch node := e.node(name); {
 		case !e.Nodes.Known():
 			f.lack(e.Nodes.Failed, "node %s could not be read", name)
-			f.Says = fmt.Sprintf("%s on node %s did not end in time", stay, name)
 		case node == nil:
 			f.saw(1, e.Nodes.Request, "node %s does not exist", name)
-			f.doubt(e.now().Sub(pods[0].Deleted) < orphanedWithin,
+			f.doubt(late < orphanedWithin,
 				"the pod garbage collector deletes the pods of such a node, and may not have come to them")
-			f.lackDeletionsOfPods(e, "pod garbage collector")
-			f.Says = fmt.Sprintf("%s cannot end, because node %s is gone", stay, name)
+			state = "does not exist"
 		case node.Ready == "True", node.Ready == "": // without the condition it may be starting
 			return f, false
-		case node.Ready == "False":
-			f.saw(1, e.Nodes.Request, "node %s: Ready=False since %s", name, clock(node.Since))
-			f.Says = fmt.Sprintf("%s did not end in time on node %s, which is not ready", stay, name)
-			f.lack(nil,
-				"the kubelet of %s answers, and may still end its pods: the node's conditions say what it lacks", name)
 		default:
-			taint := e.kubectl("", "taint nodes %s "+outOfService, name)
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, node.Ready, clock(node.Since))
-			f.Says = fmt.Sprintf("%s cannot end, because node %s does not answer", stay, name)
-			f.unread(e.NodeLeases.Failed, "whether its kubelet renews its Lease could not be read")
+			if state = "does not answer"; node.Ready == "False" {
+				state = "is not ready"
+				f.lack(nil, "the kubelet of %s answers, and may still end its pods: the node's conditions say what it "+
+					"lacks", name)
+				break
+			}
+			f.unread(e.Leases.Failed, "whether its kubelet renews its Lease could not be read")
 			lease := e.kubelet(name)
 			f.doubt(lease != nil && !lease.Expired(e.now()), "its kubelet renews its Lease, and may be back")
+			taint := e.kubectl("", "taint nodes %s "+outOfService, name)
 			f.Remedies = append(f.Remedies,
 				Remedy{Command: taint, When: "only after you have verified that the machine is off"},
 				Remedy{Command: taint + "-", When: "when the node is back"},
 			)
 		}
+		f.Says = fmt.Sprintf("%s did not end in time, and node %s %s", words.Count(len(pods), "pod"), name, state)
 		return f, true
 	})
+}
+
+// sawLate adds to a finding that a pod should have ended, and returns how long ago.
+func (e *Evidence) sawLate(f *Finding, pod Pod) time.Duration {
+	late := e.now().Sub(pod.Deleted)
+	f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago", pod.Name, clock(pod.Deleted),
+		words.Duration(late))
+	return late
 }
 
 // overdue describes a pod past its deletionTimestamp that a Ready node still runs, for no reason
@@ -303,51 +281,24 @@ func notTornDown(e *Evidence) []Finding {
 		}
 		pod := overdue[0]
 		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}}
-		f.Says = fmt.Sprintf("the kubelet of node %s cannot tear down pod %s", name, pod.Name)
-		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago",
-			pod.Name, clock(pod.Deleted), words.Duration(e.now().Sub(pod.Deleted)))
+		f.Says = fmt.Sprintf("the kubelet of node %s does not remove pod %s, which has ended", name, pod.Name)
+		e.sawLate(&f, pod)
 		f.saw(1, e.pods().Request, "none of its containers runs")
 		f.saw(1, e.Nodes.Request, "node %s: Ready=True", name)
-		f.lackDeletionsOfPods(e, "kubelet")
 		f.doubt(e.moved(e.pods(), pod.Object),
 			"pod %s has changed between the samples: its kubelet is at work", pod.Name)
-		f.unread(e.NodeLeases.Failed, "whether the kubelet of node %s is alive could not be read", name)
+		f.unread(e.Leases.Failed, "whether the kubelet of node %s is alive could not be read", name)
 		lease := e.kubelet(name)
-		f.doubt(lease == nil && e.NodeLeases.Known() || lease != nil && lease.Expired(e.now()),
+		f.doubt(e.Leases.Known() && (lease == nil || lease.Expired(e.now())),
 			"the Lease of node %s is not renewed: its kubelet may be dead", name)
 		return f, true
 	})
 }
 
 // kubelet returns the Lease of a node, which its kubelet renews; nil if it was not read.
-func (e *Evidence) kubelet(node string) *Lease {
-	return find(e.NodeLeases.Items, func(l Lease) bool { return l.Name == node })
-}
+func (e *Evidence) kubelet(node string) *Lease { return e.lease("kube-node-lease", node) }
 
-// lackDeletionsOfPods adds to a finding about a pod that a webhook or a policy may refuse the
-// deletion with which it ends.
-func (f *Finding) lackDeletionsOfPods(e *Evidence, by string) {
-	obstacle := e.decidesOnPods("DELETE")
-	f.doubt(obstacle != "", "%s decides on deletions of pods, also on those of the %s", obstacle, by)
-	f.unread(e.admissionUnread(), "whether a webhook or a policy decides on deletions of pods could not be read")
-}
-
-// decidesOnPods returns a webhook or a policy that selects an operation on pods, "" for none.
-func (e *Evidence) decidesOnPods(operation string) string {
-	for _, hook := range e.Webhooks.Items {
-		if selects(hook.Rules, operation, e.pods()) && hook.NamespaceOnly.matches(e.labels()) {
-			return "webhook " + hook.Name
-		}
-	}
-	for _, policy := range e.Policies.Items {
-		if selects(policy.Rules, operation, e.pods()) {
-			return "policy " + policy.Name
-		}
-	}
-	return ""
-}
-
-// admissionUnread is why the webhooks or the policies were not read, nil if they were.
-func (e *Evidence) admissionUnread() *Failure {
-	return cmp.Or(e.Webhooks.unread(), e.Policies.unread())
+// lease returns a Lease, nil if it was not read.
+func (e *Evidence) lease(namespace, name string) *Lease {
+	return find(e.Leases.Items, func(l Lease) bool { return l.Namespace == namespace && l.Name == name })
 }

@@ -13,11 +13,11 @@ import (
 
 // Remedy is one way to end a cause.
 type Remedy struct {
-	Command string `json:"command" yaml:"command"`
+	Command string `json:"command"`
 	// When says when to run the command, if that is not at once: "when the namespace is gone".
-	When string `json:"when,omitempty" yaml:"when,omitempty"`
+	When string `json:"when,omitempty"`
 	// Loses says what is lost or stays behind; empty for a safe remedy.
-	Loses string `json:"loses,omitempty" yaml:"loses,omitempty"`
+	Loses string `json:"loses,omitempty"`
 
 	// ifProven: the remedy of a finding that is not proven does not have it.
 	ifProven bool
@@ -33,21 +33,17 @@ const StaysBehind = "this stays behind: "
 // resourceVersion and finalizer first.
 func removal(o Object, finalizer string) string {
 	at := fmt.Sprintf("/metadata/finalizers/%d", slices.Index(o.Finalizers, finalizer))
-	patch, err := json.Marshal([]operation{
-		{"test", "/metadata/uid", o.UID}, {"test", "/metadata/resourceVersion", o.ResourceVersion},
-		{"test", at, finalizer}, {Op: "remove", Path: at},
+	test := func(path, value string) map[string]string {
+		return map[string]string{"op": "test", "path": path, "value": value}
+	}
+	patch, err := json.Marshal([]map[string]string{
+		test("/metadata/uid", o.UID), test("/metadata/resourceVersion", o.ResourceVersion), test(at, finalizer),
+		{"op": "remove", "path": at},
 	})
 	if err != nil {
 		panic(err) // it has only strings
 	}
 	return string(patch)
-}
-
-// operation is one of a JSON patch.
-type operation struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value any    `json:"value,omitempty"`
 }
 
 // ClusterFlags returns the flags that name a cluster to kubectl and to this program; "" for the
@@ -159,18 +155,20 @@ func isQuoted(resource string) bool { return strings.HasPrefix(resource, `"`) }
 
 // commands returns the kubectl commands that show what to repair.
 func (e *Evidence) commands(f *Finding) []string {
+	of := func(form literal, words ...string) []string {
+		return []string{e.kubectl(f.Culprit.Namespace, form, words...)}
+	}
 	switch f.ID {
 	case "C19", "C17":
 		return []string{e.kubectl(managerNamespace, "get pods -l component=kube-controller-manager"),
 			e.kubectl(managerNamespace, "get leases")}
 	case "C20":
-		return []string{e.kubectl("", "get namespace %s -o yaml --show-managed-fields", e.Name)}
+		return of("get namespace %s -o yaml --show-managed-fields", e.Name)
 	case "C21":
-		const role = "system:controller:namespace-controller"
-		return []string{e.kubectl("", "get clusterrole,clusterrolebinding "+role+" -o yaml")}
+		return of("get clusterrole,clusterrolebinding system:controller:namespace-controller -o yaml")
 	case "C07", "C08":
 		if !e.Webhooks.Known() && strings.HasSuffix(f.Culprit.Resource, "webhookconfigurations") {
-			return []string{e.kubectl("", "get validatingwebhookconfigurations,mutatingwebhookconfigurations")}
+			return of("get validatingwebhookconfigurations,mutatingwebhookconfigurations")
 		}
 	case "C11":
 		if e.node(f.Culprit.Name) == nil {
@@ -179,14 +177,13 @@ func (e *Evidence) commands(f *Finding) []string {
 	case "C10", "C27":
 		return []string{e.kubectl("", "get namespace %s -w", e.Name)}
 	case "C22", "C23", "C28":
-		return []string{e.kubectl(f.Culprit.Namespace, "get %s -o yaml --show-managed-fields", f.Culprit.Resource)}
+		return of("get %s -o yaml --show-managed-fields", f.Culprit.Resource)
 	case notStuckID:
 		return nil
 	case missingRightsID:
-		return []string{e.kubectl("", "auth whoami"),
-			e.inCluster("orrery rbac --for why --user NAME | kubectl apply -f -")}
+		return append(of("auth whoami"), e.inCluster("orrery rbac --for why --user NAME | kubectl apply -f -"))
 	}
-	return []string{e.kubectl(f.Culprit.Namespace, "describe %s %s", f.Culprit.Resource, f.Culprit.Name)}
+	return of("describe %s %s", f.Culprit.Resource, f.Culprit.Name)
 }
 
 // WritePlan writes kubectl's commands for people, in the order of the findings, the safe ones of

@@ -52,53 +52,53 @@ const (
 
 // Report is the result of [Judge].
 type Report struct {
-	APIVersion      string    `json:"apiVersion" yaml:"apiVersion"`
-	Namespace       string    `json:"namespace" yaml:"namespace"`
-	UID             string    `json:"uid,omitempty" yaml:"uid,omitempty"`
-	ResourceVersion string    `json:"resourceVersion,omitempty" yaml:"resourceVersion,omitempty"`
-	Verdict         Verdict   `json:"verdict" yaml:"verdict"`
-	ExitCode        int       `json:"exitCode" yaml:"exitCode"`
-	Sentence        string    `json:"sentence" yaml:"sentence"`
-	Checked         Checked   `json:"checked" yaml:"checked"`
-	Findings        []Finding `json:"findings" yaml:"findings"`
+	APIVersion      string    `json:"apiVersion"`
+	Namespace       string    `json:"namespace"`
+	UID             string    `json:"uid,omitempty"`
+	ResourceVersion string    `json:"resourceVersion,omitempty"`
+	Verdict         Verdict   `json:"verdict"`
+	ExitCode        int       `json:"exitCode"`
+	Sentence        string    `json:"sentence"`
+	Checked         Checked   `json:"checked"`
+	Findings        []Finding `json:"findings"`
 }
 
 // Checked says how much was examined.
 type Checked struct {
-	Types  int      `json:"types" yaml:"types"` // read completely
-	Unread []string `json:"unread" yaml:"unread"`
+	Types  int      `json:"types"` // read completely
+	Unread []string `json:"unread"`
 	// Reasons says why a type is unread, except for missing rights, which are a finding.
-	Reasons map[string]string `json:"reasons,omitempty" yaml:"reasons,omitempty"`
-	Objects int               `json:"objects" yaml:"objects"`
+	Reasons map[string]string `json:"reasons,omitempty"`
+	Objects int               `json:"objects"`
 	// Left has the first object of each of the first three types that have objects.
-	Left     []Blocked `json:"left,omitempty" yaml:"left,omitempty"`
-	Requests int       `json:"requests" yaml:"requests"`
-	Samples  int       `json:"samples" yaml:"samples"`
+	Left     []Blocked `json:"left,omitempty"`
+	Requests int       `json:"requests"`
+	Samples  int       `json:"samples"`
 	// Took excludes Waited, the wait between the samples.
-	Took   time.Duration `json:"-" yaml:"-"`
-	Waited time.Duration `json:"-" yaml:"-"`
+	Took   time.Duration `json:"-"`
+	Waited time.Duration `json:"-"`
 	// Incomplete says why the examination ended early.
-	Incomplete string `json:"incomplete,omitempty" yaml:"incomplete,omitempty"`
+	Incomplete string `json:"incomplete,omitempty"`
 }
 
 // Finding is one cause in this namespace.
 type Finding struct {
-	ID        string    `json:"id" yaml:"id"`
-	Title     string    `json:"title" yaml:"title"`
-	Certainty Certainty `json:"certainty" yaml:"certainty"`
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	Certainty Certainty `json:"certainty"`
 	// Culprit is the object to repair; without one, the field is empty.
-	Culprit Reference `json:"culprit,omitzero" yaml:"culprit,omitempty"`
+	Culprit Reference `json:"culprit,omitzero"`
 	// Says is the finding as the second half of a sentence: "the webhook w cannot be reached".
-	Says   string    `json:"says" yaml:"says"`
-	Owner  *Party    `json:"owner,omitempty" yaml:"owner,omitempty"`
-	Blocks []Blocked `json:"blocks,omitempty" yaml:"blocks,omitempty"`
-	Proof  []Proof   `json:"proof" yaml:"proof"`
+	Says   string    `json:"says"`
+	Owner  *Party    `json:"owner,omitempty"`
+	Blocks []Blocked `json:"blocks,omitempty"`
+	Proof  []Proof   `json:"proof"`
 	// Missing says why the finding is not proven: what could not be read, and what was read and
 	// speaks against it.
-	Missing  []string `json:"missing,omitempty" yaml:"missing,omitempty"`
-	Do       []string `json:"do" yaml:"do"`
-	DoNot    []string `json:"doNot" yaml:"doNot"`
-	Remedies []Remedy `json:"remedies" yaml:"remedies"`
+	Missing  []string `json:"missing,omitempty"`
+	Do       []string `json:"do"`
+	DoNot    []string `json:"doNot"`
+	Remedies []Remedy `json:"remedies"`
 
 	// lacks are the failed requests behind Missing.
 	lacks []*Failure
@@ -108,9 +108,9 @@ type Finding struct {
 
 // Reference names an object.
 type Reference struct {
-	Resource  string `json:"resource" yaml:"resource"` // kubectl's name: "deployments.apps"
-	Namespace string `json:"namespace,omitempty" yaml:"namespace,omitempty"`
-	Name      string `json:"name" yaml:"name"`
+	Resource  string `json:"resource"` // kubectl's name: "deployments.apps"
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
 }
 
 // String returns the reference in kubectl's form, without the namespace, on one line.
@@ -126,23 +126,23 @@ func (r Reference) whole() string {
 
 // Party is the owner of a finalizer.
 type Party struct {
-	Name string `json:"name" yaml:"name"`
+	Name string `json:"name"`
 	// State is what was seen of it.
-	State State `json:"state" yaml:"state"`
+	State State `json:"state"`
 }
 
 // Blocked describes the objects of one type that cannot go.
 type Blocked struct {
-	Resource string   `json:"resource" yaml:"resource"`
-	Count    int      `json:"count" yaml:"count"`
-	Examples []string `json:"examples,omitempty" yaml:"examples,omitempty"`
+	Resource string   `json:"resource"`
+	Count    int      `json:"count"`
+	Examples []string `json:"examples,omitempty"`
 }
 
 // Proof is one part of a proof that was seen.
 type Proof struct {
-	Sample  int    `json:"sample" yaml:"sample"` // 1 or 2
-	Says    string `json:"says" yaml:"says"`
-	Request string `json:"request,omitempty" yaml:"request,omitempty"`
+	Sample  int    `json:"sample"` // 1 or 2
+	Says    string `json:"says"`
+	Request string `json:"request,omitempty"`
 }
 
 // isAbsence reports whether a finding rests on an owner that is not in this cluster. It is never

@@ -174,17 +174,18 @@ func TestVerdicts(t *testing.T) {
 		e.Nodes = answered("GET nodes", ready)
 		return with(says(e, text), change)
 	}
-	older := func(e *why.Evidence) { e.Server = "v1.30.2" }
+	atOnce := func(e *why.Evidence) { // as before Kubernetes 1.33
+		*e = add(*e, typeOf("", "services", ending(time.Second, "s", "example.com/x")))
+	}
 	const noAnswer = "Discovery failed for some groups, 1 failing: g.io/v1: no answer"
-	waits := func(server string) why.Evidence {
+	waits := func(change func(*why.Evidence)) why.Evidence {
 		e := add(held(stopped("keda-operator")), typeOf("", "pods", object("p")))
-		e.Server, e.Types[0].Objects[0].Deleted = server, time.Time{}
+		e.Types[0].Objects[0].Deleted = time.Time{}
 		e.Pods = []why.Pod{{Object: object("p"), Node: "n"}}
-		return calm(e)
+		return with(calm(e), change)
 	}
 	beside := shrinks(plain(typeOf("", "configmaps", object("c", "example.com/x"))), "aquasecurity.github.io",
 		"vulnerabilityreports", object("a"))
-	beside.Stamps = []why.Stamp{{Type: "configmaps", Object: "c", Finalizer: "example.com/x", Request: "GET c"}}
 	rest := func(first, second []why.Object) why.Evidence {
 		e := calm(plain(typeOf("", "configmaps", first...)))
 		e.Second.Types = []why.Type{typeOf("", "configmaps", second...)}
@@ -210,7 +211,7 @@ func TestVerdicts(t *testing.T) {
 			unknown, "no known cause is proven"),
 		is("nothing is known", with(plain(), tokenless), unknown, "no known cause is proven"),
 		is("a type that cannot be read", with(plain(), failed(500, "m")), unknown),
-		is("nothing is left", calm(plain()), unknown, "; nothing is left in it: a controller that works would have "+
+		is("nothing is left", calm(plain()), unknown, ": nothing is left in it: a controller that works would have "+
 			"removed it within 1m."),
 		is("discovery is refused to this user", refusedDiscovery, unknown),
 		is("a new failure", becomes(content(), not(contentFailure), fails("1 remaining")), unknown,
@@ -241,10 +242,10 @@ func TestVerdicts(t *testing.T) {
 				"object of type vulnerabilityreports.aquasecurity.github.io went within 10s", ". Possibly 1 object of "+
 				"type configmaps waits for the "+
 				"owner of example.com/x; that is not proven."),
-		is("a refusal beside a pod that may run, on a server that does not wait for it", with(inGrace(exceeded, older),
-			func(e *why.Evidence) { *e = add(*e, typeOf("", "configmaps", object("a"))) }), unknown),
+		is("a refusal beside a pod that may run, of a controller that does not wait for it", inGrace(exceeded, atOnce),
+			unknown),
 		is("a refusal in the first minute", inGrace(exceeded, func(e *why.Evidence) {
-			e.Server, e.At, e.Second.At = "v1.30.2", deleted.Add(20*time.Second), deleted.Add(30*time.Second)
+			e.At, e.Second.At = deleted.Add(20*time.Second), deleted.Add(30*time.Second)
 		}), goes),
 		is("a refusal of before the pods", inGrace(exceeded, func(*why.Evidence) {}), goes),
 		is("a second list that fails shows no progress", with(shrinks(says(plain(), "x"), "", "configmaps"),
@@ -256,9 +257,9 @@ func TestVerdicts(t *testing.T) {
 	})
 	judged(t, []row{
 		is("fewer objects", shrinks(calm(plain()), "", "configmaps", object("a")), "C27 proven",
-			"proof: 1 object is left\n", "1 object is left of this type"),
+			"proof: 1 object left\n", "with 1 object left"),
 		is("fewer objects while requests are refused", shrinks(says(plain(), "x"), "", "configmaps", object("a")),
-			"C27 possible", "proof: 1 object is left\n"),
+			"C27 possible", "proof: 1 object left\n"),
 		is("fewer events, which expire", shrinks(plain(), "", "events", object("a")), "no C27"),
 		is("a second list that fails", with(shrinks(plain(), "", "configmaps"), func(e *why.Evidence) {
 			e.Second.Types[1] = unread("", "configmaps", 500, "no")
@@ -266,8 +267,9 @@ func TestVerdicts(t *testing.T) {
 		is("a second list of a definition's objects that fails", with(defined(), func(e *why.Evidence) {
 			e.Second.Types[0] = unread("keda.sh", "scaledobjects", 500, "no")
 		}), "C25 possible", "!found: C27"),
-		is("what waits for pods", waits("v1.36.3"), "C04 later"),
-		is("nothing waits for pods on an older server", waits("v1.30.2"), "no C04"),
+		is("what waits for pods", waits(func(*why.Evidence) {}), "C04 later"),
+		is("nothing waits for pods if all types are deleted at once", waits(atOnce), "C04 possible",
+			"!found: C04 later"),
 		once("a right of a namespace that is gone does not matter", plain(forbidden), func(e *why.Evidence) {
 			e.Second.Namespace = nil
 		}, "no C30", "verdict: absent, exit 0"),

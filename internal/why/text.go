@@ -4,17 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
-
-	"go.yaml.in/yaml/v3"
 
 	"orrery/internal/words"
 )
@@ -175,9 +171,9 @@ func (c Cause) WriteExplanation(w io.Writer, width int) error {
 
 // Reports are the reports on several namespaces. The zero value says that none is terminating.
 type Reports struct {
-	APIVersion string   `json:"apiVersion" yaml:"apiVersion"`
-	ExitCode   int      `json:"exitCode" yaml:"exitCode"`
-	Reports    []Report `json:"reports" yaml:"reports"`
+	APIVersion string   `json:"apiVersion"`
+	ExitCode   int      `json:"exitCode"`
+	Reports    []Report `json:"reports"`
 }
 
 // JudgeAll judges each evidence. The exit code is the highest of the reports.
@@ -264,7 +260,7 @@ func (r Reports) Changes(last map[string]string) (lines []string) {
 	return lines
 }
 
-// WriteJSON writes a [Report], or [Reports], as one JSON document.
+// WriteJSON writes a [Report], [Reports] or another document as JSON.
 func WriteJSON(w io.Writer, document any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
@@ -272,18 +268,7 @@ func WriteJSON(w io.Writer, document any) error {
 	return encoder.Encode(document)
 }
 
-// WriteYAML writes the same as one YAML document, with the names of the JSON.
-func WriteYAML(w io.Writer, document any) error {
-	encoder := yaml.NewEncoder(w)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(document); err != nil {
-		return err
-	}
-	return encoder.Close()
-}
-
-// Save writes the evidence to a file that its owner alone can read. It replaces the file in one
-// step.
+// Save writes the evidence to a new file that its owner alone can read.
 func (e Evidence) Save(path string) error {
 	e.APIVersion = EvidenceVersion
 	var text bytes.Buffer
@@ -293,16 +278,9 @@ func (e Evidence) Save(path string) error {
 	if err := encoder.Encode(e); err != nil {
 		return fmt.Errorf("the evidence cannot be written: %w", err)
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
-	if err != nil {
+	_ = os.Remove(path) // others may be able to read an older file
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("the evidence cannot be saved: %w", err)
-	}
-	_, err = file.Write(text.Bytes())
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("the evidence cannot be saved: %w", errors.Join(err, os.Remove(file.Name())))
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 			"\n"
 	}
 	forbidden := func(resource string) why.Type {
-		u := unread("", resource, 403, resource+" is forbidden")
+		u := unread("", resource, 403, resource+` is forbidden: User "u"`)
 		u.Failed.Right = "list " + resource
 		return u
 	}
@@ -48,7 +48,7 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 			evidence(terminating(contentFailure, "said"), forbidden("configmaps"), forbidden("pods"),
 				forbidden("services")), "C30 proven", "says: this user may not list configmaps, list pods, list "+
 				"services\n", "only proof: said by a condition, not verified: ContentFailure: said | 403: configmaps "+
-				"is forbidden; and 2 refusals like it"),
+				`is forbidden: User "u"; and 2 refusals like it`),
 	})
 	for id, e := range situations() {
 		for _, f := range why.Judge(e).Findings {

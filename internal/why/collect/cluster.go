@@ -106,7 +106,7 @@ func writesConditions(fields string) bool {
 
 // inDeletionNow returns the names of the terminating namespaces.
 func (c *collector) inDeletionNow(ctx context.Context) (names []string, err error) {
-	_, err = pages(ctx, c, terminatingOnly, maxPages, func() { names = nil }, func(o *api.PartialObjectMetadata) {
+	_, err = pages(ctx, c, terminatingOnly, maxPages, func(o *api.PartialObjectMetadata) {
 		names = append(names, o.Name)
 	})
 	if err != nil {
@@ -137,95 +137,19 @@ var terminatingOnly = query{gvr: api.NamespacesResource, fields: "status.phase="
 const systemNamespace = "kube-system"
 
 // controlRequests is how many requests control sends if each list has one page.
-const controlRequests = 5
+const controlRequests = 4
 
-// control is wave 3: it reads the server's version, the other servers, the definitions, the pods of
-// kube-controller-manager and the Leases of its namespace.
+// control is wave 3: it reads the other servers, the definitions, the pods of
+// kube-controller-manager, and the Leases of controllers and of kubelets.
 func (c *collector) control(ctx context.Context) {
 	e := &c.evidence
 	managers := query{gvr: api.PodsResource, namespace: systemNamespace, labels: "component=kube-controller-manager"}
 	parallel(
-		func() { e.Server = c.version(ctx) },
 		func() { e.APIServices = list(ctx, c, query{gvr: apiServicesResource}, apiServiceOf) },
 		func() { e.Definitions = list(ctx, c, query{gvr: definitionsResource}, headOfDefinition) },
 		func() { e.Managers = list(ctx, c, managers, managerOf) },
-		func() { e.Leases = list(ctx, c, query{gvr: leasesResource, namespace: systemNamespace}, leaseOf) },
+		func() { e.Leases = list(ctx, c, query{gvr: leasesResource}, leaseOf) },
 	)
-}
-
-func (c *collector) version(ctx context.Context) string {
-	var version api.VersionInfo
-	if err := c.do(ctx, restclient.Request{Path: "/version"}, &version); err != nil {
-		return ""
-	}
-	return version.GitVersion
-}
-
-// apiService has the fields that are read of an APIService.
-type apiService struct {
-	api.PartialObjectMetadata
-	Spec struct {
-		Group   string       `json:"group"`
-		Version string       `json:"version"`
-		Service *why.Service `json:"service"`
-	} `json:"spec"`
-	Status struct {
-		Conditions conditions `json:"conditions"`
-	} `json:"status"`
-}
-
-func apiServiceOf(kept []why.APIService, o *apiService) []why.APIService {
-	available := o.Status.Conditions.get("Available")
-	return append(kept, why.APIService{
-		Name: o.Name, Service: o.Spec.Service,
-		GroupVersion: api.GroupVersion{Group: o.Spec.Group, Version: o.Spec.Version}.String(),
-		Available:    available.Status, Reason: available.Reason, Since: available.Since.UTC(),
-	})
-}
-
-// definition has the fields that are read of a CustomResourceDefinition of which not only the
-// metadata is.
-type definition struct {
-	api.PartialObjectMetadata
-	Spec struct {
-		Names struct {
-			Kind string `json:"kind"`
-		} `json:"names"`
-		Conversion struct {
-			Strategy string `json:"strategy"`
-			Webhook  struct {
-				Client why.ClientConfig `json:"clientConfig"`
-			} `json:"webhook"`
-		} `json:"conversion"`
-	} `json:"spec"`
-}
-
-func headOfDefinition(kept []why.Definition, o *api.PartialObjectMetadata) []why.Definition {
-	return append(kept, why.Definition{Object: objectOf(&o.ObjectMeta), Type: o.Name})
-}
-
-func definitionOf(kept []why.Definition, o *definition) []why.Definition {
-	kept = headOfDefinition(kept, &o.PartialObjectMetadata)
-	d := &kept[len(kept)-1]
-	d.Kind, d.Changed = o.Spec.Names.Kind, changed(o.ManagedFields)
-	if conversion := o.Spec.Conversion; conversion.Strategy == "Webhook" {
-		d.Converter = conversion.Webhook.Client
-	}
-	return kept
-}
-
-// leaseOf appends a Lease. The server's clock, by which it was last written, counts as well as that
-// of its holder, which may be behind.
-func leaseOf(kept []why.Lease, o *api.Lease) []why.Lease {
-	l := why.Lease{Namespace: o.Namespace, Name: o.Name, Holder: o.Spec.HolderIdentity,
-		Renewed: lastWrite(o.ManagedFields, true)}
-	if o.Spec.RenewTime != nil {
-		l.Renewed = later(l.Renewed, o.Spec.RenewTime.Time)
-	}
-	if o.Spec.LeaseDurationSeconds != nil {
-		l.Duration = time.Duration(*o.Spec.LeaseDurationSeconds) * time.Second
-	}
-	return append(kept, l)
 }
 
 // admission selects a type that admission is configured with.
@@ -233,20 +157,10 @@ func admission(resource string) query {
 	return query{gvr: v1("admissionregistration.k8s.io", resource)}
 }
 
-// webhookConfiguration has the fields that are read of both kinds of webhook configurations.
-type webhookConfiguration struct {
-	api.PartialObjectMetadata
-	Webhooks []struct {
-		why.Webhook
-		Objects    why.Selector `json:"objectSelector"`
-		Conditions []struct{}   `json:"matchConditions"`
-	} `json:"webhooks"`
-}
-
 // webhooks reads both kinds of webhook configurations.
 func (c *collector) webhooks(ctx context.Context) {
 	c.evidence.Webhooks = joined(func(resource string) why.Answer[why.Webhook] {
-		return list(ctx, c, admission(resource), func(kept []why.Webhook, o *webhookConfiguration) []why.Webhook {
+		return list(ctx, c, admission(resource), func(kept []why.Webhook, o *object) []why.Webhook {
 			for _, w := range o.Webhooks {
 				hook := w.Webhook
 				hook.Resource, hook.Configuration, hook.Changed = resource, o.Name, changed(o.ManagedFields)
@@ -257,37 +171,6 @@ func (c *collector) webhooks(ctx context.Context) {
 			return kept
 		})
 	}, "validatingwebhookconfigurations", "mutatingwebhookconfigurations")
-}
-
-// policy has the fields that are read of an admission policy or of a binding of one.
-type policy struct {
-	api.PartialObjectMetadata
-	Spec struct {
-		Match struct {
-			Rules      []why.Rule   `json:"resourceRules"`
-			Namespaces why.Selector `json:"namespaceSelector"`
-		} `json:"matchConstraints"`
-		Validations []expression `json:"validations"`
-		Variables   []expression `json:"variables"`
-		Conditions  []expression `json:"matchConditions"`
-
-		Of         string    `json:"policyName"`
-		Parameters *struct{} `json:"paramRef"`
-	} `json:"spec"`
-}
-
-type expression struct {
-	Text string `json:"expression"`
-}
-
-func policyOf(kept []why.Policy, o *policy) []why.Policy {
-	expressions := slices.Concat(o.Spec.Validations, o.Spec.Variables, o.Spec.Conditions)
-	asks := slices.ContainsFunc(expressions, func(e expression) bool { return strings.Contains(e.Text, "authorizer") })
-	return append(kept, why.Policy{
-		Name: o.Name, Changed: changed(o.ManagedFields), Of: o.Spec.Of, Binding: o.Spec.Of != "",
-		Rules: o.Spec.Match.Rules, NamespaceOnly: o.Spec.Match.Namespaces,
-		Depends: asks || o.Spec.Parameters != nil,
-	})
 }
 
 // policies reads the admission policies and their bindings. A server without them has none.
@@ -304,12 +187,10 @@ func (c *collector) policies(ctx context.Context) {
 // changed returns when an object was last written, its status apart.
 func changed(fields api.ManagedFields) time.Time { return lastWrite(fields, false) }
 
-// These reads have limits beside that of all requests: reviews of the controller's refusals,
-// objects whose managedFields show the owners of their finalizers, and reviews of the owners'
-// rights.
+// These reads have limits beside that of all requests: reviews of the controller's refusals, and of
+// the rights of the owners of finalizers.
 const (
 	maxReviews = 4
-	maxStamps  = 24
 	maxOwners  = 30
 )
 
@@ -324,47 +205,17 @@ func (c *collector) suspicions(ctx context.Context) {
 		}
 	}
 	fails := n.Condition(api.NamespaceDeletionContentFailure) != ""
-	ask(fails || len(e.Held()) > 0 || e.Ending(), func() { c.webhooks(ctx) })
-	ask(fails || e.Ending(), func() { c.policies(ctx) })
-	ask(e.Ending(), func() {
-		e.NodeLeases = list(ctx, c, query{gvr: leasesResource, namespace: "kube-node-lease"}, leaseOf)
-	})
+	ask(fails || len(e.Held()) > 0, func() { c.webhooks(ctx) })
+	ask(fails, func() { c.policies(ctx) })
 	ask(e.Ending(), func() { e.Nodes = list(ctx, c, query{gvr: nodesResource}, nodeOf) })
-	ask(len(e.Stale()) > 0, func() { c.probes(ctx) })
 	ask(len(why.Refusals(n, e.Name)) > 0, func() { c.reviews(ctx) })
 	ask(e.BlamesConversion(), func() { e.Definitions = list(ctx, c, query{gvr: definitionsResource}, definitionOf) })
 	held := append(e.HeldOrAwaiting(), e.HeldNamespace()...)
-	ask(len(held) > 0 && e.Terminating == nil, func() {
-		var err error
-		e.Terminating, err = c.inDeletionNow(ctx)
-		e.Unlisted = failure("", "list namespaces", err)
-	})
 	ask(len(held) > 0, func() { c.workloads(ctx, held) })
-	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, query{gvr: leasesResource}, leaseOf) })
-	ask(len(held) > 0, func() { c.stamps(ctx, held) })
 	ask(slices.ContainsFunc(held, why.Held.ByRights), func() { c.grants(ctx, held) })
 	parallel(reads...)
 	c.backends(ctx)
 	c.ownersRights(ctx)
-}
-
-// probes requests each stale group version whose APIService is available.
-func (c *collector) probes(ctx context.Context) {
-	e := &c.evidence
-	wanted := slices.DeleteFunc(slices.Clone(e.APIServices.Items), func(a why.APIService) bool {
-		return a.Available != "True" || !slices.Contains(e.Stale(), a.GroupVersion)
-	})
-	var reads []func()
-	probes := make([]why.Probe, len(wanted))
-	for i, a := range wanted {
-		path := "/apis/" + a.GroupVersion
-		reads = append(reads, func() {
-			failed := failure("GET "+path, "get "+path, c.do(ctx, restclient.Request{Path: path}, nil))
-			probes[i] = why.Probe{GroupVersion: a.GroupVersion, Request: "GET " + path, Failed: failed}
-		})
-	}
-	parallel(reads...)
-	e.Probes = append(e.Probes, probes...)
 }
 
 // reviews checks the first refusals in the conditions: whether the user lacks the right.
@@ -418,7 +269,7 @@ func (c *collector) backends(ctx context.Context) {
 		}
 	}
 	for _, hook := range e.Webhooks.Items {
-		if e.Accuses(hook) {
+		if e.Accuses(hook) || len(e.KeptBy(hook)) > 0 {
 			want(hook.Service)
 		}
 	}
@@ -433,11 +284,6 @@ func (c *collector) backends(ctx context.Context) {
 	for _, definition := range e.Definitions.Items {
 		want(definition.Converter.Service)
 	}
-	for _, hook := range e.Webhooks.Items {
-		if len(e.KeptBy(hook)) > 0 {
-			want(hook.Service)
-		}
-	}
 	var reads []func()
 	backends := make([]why.Backend, len(wanted))
 	for i, s := range wanted {
@@ -447,41 +293,19 @@ func (c *collector) backends(ctx context.Context) {
 	e.Backends = append(e.Backends, backends...)
 }
 
-// service has the fields that are read of a Service.
-type service struct {
-	api.PartialObjectMetadata
-	Spec struct {
-		Selector map[string]string `json:"selector"`
-		External string            `json:"externalName"`
-	} `json:"spec"`
-}
-
-// endpointSlice has the fields that are read of an EndpointSlice.
-type endpointSlice struct {
-	api.PartialObjectMetadata
-	Endpoints []struct {
-		Conditions struct {
-			Ready       *bool `json:"ready"`
-			Terminating bool  `json:"terminating"`
-		} `json:"conditions"`
-	} `json:"endpoints"`
-}
-
-// backend reads whether a Service exists and how many ready endpoints it has, and counts the pods
-// behind it that have no address yet, and therefore no endpoint.
+// backend reads whether a Service exists and how many ready endpoints it has.
 func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 	named := list(ctx, c, query{gvr: servicesResource, namespace: s.Namespace, fields: "metadata.name=" + s.Name},
-		whole[*service])
-	at := slices.IndexFunc(named.Items, func(o *service) bool { return o.Name == s.Name })
+		whole[*object])
+	at := slices.IndexFunc(named.Items, func(o *object) bool { return o.Name == s.Name })
 	if at < 0 {
 		return why.Backend{Service: s, Request: named.Request, Failed: named.Failed}
 	}
-	spec := named.Items[at].Spec
 	behind := query{gvr: slicesResource, namespace: s.Namespace, labels: "kubernetes.io/service-name=" + s.Name}
-	endpoints := list(ctx, c, behind, whole[*endpointSlice])
+	endpoints := list(ctx, c, behind, whole[*object])
 	b := why.Backend{Service: s, Exists: true, Request: endpoints.Request, Failed: endpoints.Failed}
-	if spec.External != "" { // it has no endpoints
-		b.Failed = &why.Failure{Request: named.Request, Message: "it stands for " + spec.External}
+	if external := named.Items[at].Spec.External; external != "" { // it has no endpoints
+		b.Failed = &why.Failure{Request: named.Request, Message: "it stands for " + external}
 	}
 	for _, slice := range endpoints.Items {
 		b.Changed = later(b.Changed, changed(slice.ManagedFields))
@@ -494,33 +318,83 @@ func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 			}
 		}
 	}
-	if b.Ready+b.Coming > 0 || len(spec.Selector) == 0 {
-		return b
-	}
-	var labels []string
-	for key, value := range spec.Selector {
-		labels = append(labels, key+"="+value)
-	}
-	slices.Sort(labels)
-	pods := query{gvr: api.PodsResource, namespace: s.Namespace, labels: strings.Join(labels, ",")}
-	for _, o := range list(ctx, c, pods, whole[*pod]).Items {
-		if o.mayRun() {
-			b.Coming++
-			b.Changed = later(b.Changed, o.CreationTimestamp.Time)
-		}
-	}
 	return b
 }
 
-// node has the fields that are read of a Node.
-type node struct {
-	api.PartialObjectMetadata
-	Status struct {
-		Conditions conditions `json:"conditions"`
-	} `json:"status"`
+// workloads lists the workloads that may be the owners. Of the pods, of which an owner may have no
+// other workload, it keeps those that may be one.
+func (c *collector) workloads(ctx context.Context, held []why.Held) {
+	e := &c.evidence
+	e.Workloads = joined(func(resource string) why.Answer[why.Workload] {
+		q := query{gvr: v1("apps", resource)}
+		if resource == api.PodsResource.Resource {
+			q.gvr = api.PodsResource
+		}
+		return list(ctx, c, q, workloadOf(strings.TrimSuffix(resource, "s")))
+	}, "deployments", "statefulsets", "daemonsets", "pods")
+	e.Workloads.Items = slices.DeleteFunc(slices.Clone(e.Workloads.Items), func(w why.Workload) bool {
+		return w.Kind == why.PodKind && !slices.ContainsFunc(held, func(h why.Held) bool { return h.MayOwn(w) })
+	})
 }
 
-func nodeOf(kept []why.Node, o *node) []why.Node {
-	ready := o.Status.Conditions.get("Ready")
-	return append(kept, why.Node{Name: o.Name, Ready: ready.Status, Since: ready.Since.UTC()})
+// grants finds the service accounts that may update held custom types, by a rule that names their
+// group. Roles and bindings of other namespaces show who has had a right here, too.
+func (c *collector) grants(ctx context.Context, held []why.Held) {
+	var groups []string
+	for _, h := range held {
+		if h.ByRights() {
+			groups = append(groups, h.Type.Group)
+		}
+	}
+	all := joined(func(resource string) why.Answer[*object] {
+		return list(ctx, c, query{gvr: v1("rbac.authorization.k8s.io", resource)}, whole[*object])
+	}, "clusterrolebindings", "rolebindings", "clusterroles", "roles")
+	c.evidence.Grants = why.Answer[why.Grant]{Request: all.Request, Failed: all.Failed}
+	if all.Failed == nil {
+		c.evidence.Grants.Items = granted(all.Items, groups)
+	}
+}
+
+// granted joins roles and bindings.
+func granted(roles []*object, groups []string) (grants []why.Grant) {
+	rights := map[string][]why.Grant{} // by role: NAMESPACE/NAME, or /NAME of a ClusterRole
+	for _, o := range roles {
+		key := o.Namespace + "/" + o.Name
+		rights[key] = append(rights[key], o.rights(groups)...)
+	}
+	for _, b := range roles {
+		key := "/" + b.Of.Name
+		if b.Of.Kind == "Role" {
+			key = b.Namespace + key
+		}
+		for _, right := range rights[key] {
+			for _, s := range b.Subjects {
+				right.Service = why.Service{}
+				if s.Kind == "ServiceAccount" {
+					right.Service = why.Service{Namespace: cmp.Or(s.Namespace, b.Namespace), Name: s.Name}
+				}
+				grants = append(grants, right)
+			}
+		}
+	}
+	return grants
+}
+
+// ownersRights checks whether running owners may still remove their finalizers.
+func (c *collector) ownersRights(ctx context.Context) {
+	e := &c.evidence
+	var asked []why.Refusal
+	for _, h := range e.HeldOrAwaiting() {
+		for _, w := range e.Workloads.Items {
+			if !h.ByRights() || w.Ready == 0 || w.Namespace == e.Name || !h.Owns(w) {
+				continue
+			}
+			for _, refusal := range h.OwnersRights(w) {
+				if len(asked) < maxOwners && !slices.Contains(asked, refusal) {
+					asked = append(asked, refusal)
+					e.Reviews = append(e.Reviews, c.review(ctx, refusal))
+				}
+			}
+		}
+	}
 }

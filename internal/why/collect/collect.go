@@ -4,7 +4,7 @@
 //	wave 0   the namespace; one that does not exist or is not terminating ends here
 //	wave 1   discovery, and every type that can be listed, in pages of 500, metadata only; pods whole
 //	wave 2   after the interval: the namespace, discovery if it was incomplete, the first page of what held something
-//	wave 3   version, APIServices, CustomResourceDefinitions, kube-controller-manager, the Leases of kube-system
+//	wave 3   APIServices, CustomResourceDefinitions, the pods of kube-controller-manager, Leases
 //	wave 4   as both samples suggest: webhooks, policies, Services, nodes, reviews
 //
 // At most eight requests run at a time, and each has five seconds. A failed request is evidence,
@@ -90,7 +90,7 @@ func CollectAll(ctx context.Context, client *restclient.Client, options Options)
 	var all []*collector
 	for _, name := range names {
 		c := newCollector(client, name, options)
-		c.shared, c.evidence.Terminating = root.shared, names
+		c.shared = root.shared
 		if err := c.first(bounded); err != nil {
 			return nil, err
 		}
@@ -127,15 +127,6 @@ func examine(ctx, bounded context.Context, read ...*collector) error {
 	return context.Cause(ctx)
 }
 
-// share gives each namespace what the first one has of the cluster.
-func share(all []*collector) {
-	e := &all[0].evidence
-	for _, c := range all[1:] {
-		c.evidence.Server, c.evidence.APIServices, c.evidence.Definitions = e.Server, e.APIServices, e.Definitions
-		c.evidence.Managers, c.evidence.Leases = e.Managers, e.Leases
-	}
-}
-
 // newCollector returns a collector for one namespace.
 func newCollector(client *restclient.Client, namespace string, options Options) *collector {
 	options.Interval = cmp.Or(options.Interval, DefaultInterval)
@@ -169,9 +160,8 @@ func (c *collector) complete(ctx, bounded context.Context, all []*collector) {
 		defer cancel()
 		bounded = left
 	}
-	c.control(bounded)
-	share(all)
 	for _, one := range all {
+		one.control(bounded)
 		if one.evidence.Latest() != nil {
 			one.suspicions(bounded)
 		}

@@ -144,7 +144,7 @@ func TestControlIsReadAfterTheInterval(t *testing.T) {
 		case single && len(name) == 1:
 			gets.Add(1)
 			return inDeletion(name, "")
-		case strings.HasSuffix(r.URL.Path, "/namespaces/kube-system/leases"):
+		case strings.HasSuffix(r.URL.Path, "/v1/leases"):
 			return answer{body: headsOf(fmt.Sprint("after ", gets.Load()))}
 		}
 		return answer{}
@@ -223,17 +223,6 @@ func TestKeeper(t *testing.T) {
 	kept := k.objects()
 	require.Len(t, kept, why.MaxKept)
 	assert.Equal(t, "held", kept[0].Name)
-	for i := range 2 * why.MaxKept {
-		k.add(why.Object{Name: fmt.Sprintf("held-%d", i), Finalizers: []string{"example.com/x"}})
-	}
-	k.add(why.Object{Name: "other", Finalizers: []string{"example.com/x", "example.com/y"}})
-	k.add(why.Object{Name: "deleted", Deleted: deleted, Finalizers: []string{"example.com/y"}})
-	kept = k.objects()
-	require.Len(t, kept, why.MaxKept)
-	assert.Equal(t, []string{"held", "other", "deleted", "held-0"},
-		[]string{kept[0].Name, kept[1].Name, kept[2].Name, kept[3].Name},
-		"one with each finalizer, terminating and not, is kept first")
-	k.first, k.blockers = k.first[:1], nil
 	kept = k.objects()
 	assert.False(t, slices.ContainsFunc(kept[1:], func(o why.Object) bool { return !o.Created.After(deleted) }))
 }
@@ -259,10 +248,10 @@ func TestFields(t *testing.T) {
 		Name: "v1.g.io", GroupVersion: "g.io/v1",
 		Service:   &why.Service{Namespace: "n", Name: "s"},
 		Available: "False", Reason: "R", Since: at,
-	}}, apiServiceOf(nil, decoded[apiService](t, `{"metadata":{"name":"v1.g.io"},
+	}}, apiServiceOf(nil, decoded[object](t, `{"metadata":{"name":"v1.g.io"},
 		"spec":{"group":"g.io","version":"v1","service":{"namespace":"n","name":"s"}},
 		"status":{"conditions":[{"type":"Available",`+condition+`}}`)))
-	assert.Equal(t, []why.Node{{Name: "n", Ready: "False", Since: at}}, nodeOf(nil, decoded[node](t,
+	assert.Equal(t, []why.Node{{Name: "n", Ready: "False", Since: at}}, nodeOf(nil, decoded[object](t,
 		`{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready",`+condition+`}}`)))
 	for conversion, converter := range map[string]why.ClientConfig{
 		`"Webhook","webhook":{"clientConfig":{"service":{"namespace":"n","name":"s"}}}`: {
@@ -270,21 +259,17 @@ func TestFields(t *testing.T) {
 		`"Webhook","webhook":{"clientConfig":{"url":"https://10.0.0.2/"}}`:           {URL: "https://10.0.0.2/"},
 		`"None","webhook":{"clientConfig":{"service":{"namespace":"n","name":"s"}}}`: {},
 	} {
-		got := definitionOf(nil, decoded[definition](t, `{`+strings.Replace(writtenAt, `""`, `"x.g.io"`, 1)+`,
+		got := definitionOf(nil, decoded[object](t, `{`+strings.Replace(writtenAt, `""`, `"x.g.io"`, 1)+`,
 			"spec":{"names":{"kind":"X"},"conversion":{"strategy":`+conversion+`}}}`))[0]
 		assert.Equal(t, []any{"x.g.io", "X", converter, written}, []any{got.Type, got.Kind, got.Converter, got.Changed})
 	}
 }
 
-// The expressions and the parameter of a policy.
+// The selectors of a policy, and the policy of a binding.
 func TestFieldsOfPolicies(t *testing.T) {
 	for spec, want := range map[string]why.Policy{
-		`{"validations":[{"expression":"true"}]}`:                              {},
-		`{"validations":[{"expression":"authorizer.path('/').check('get')"}]}`: {Depends: true},
-		`{"variables":[{"name":"a","expression":"authorizer"}]}`:               {Depends: true},
-		`{"matchConditions":[{"name":"a","expression":"!authorizer"}]}`:        {Depends: true},
-		`{"policyName":"p","paramRef":{"name":"q"}}`:                           {Of: "p", Binding: true, Depends: true},
-		`{"policyName":"p","paramRef":{"selector":{"matchLabels":{"a":"b"}}}}`: {Of: "p", Binding: true, Depends: true},
+		`{"validations":[{"expression":"true"}]}`:    {},
+		`{"policyName":"p","paramRef":{"name":"q"}}`: {Of: "p", Binding: true},
 		`{"matchConstraints":{"namespaceSelector":{"matchLabels":{"a":"b"}}}}`: {
 			NamespaceOnly: why.Selector{Labels: map[string]string{"a": "b"}}},
 		`{"matchConstraints":{"namespaceSelector":{"matchExpressions":[{"key":"a","operator":"Exists"}]}}}`: {
@@ -292,7 +277,7 @@ func TestFieldsOfPolicies(t *testing.T) {
 		},
 	} {
 		want.Changed = written
-		assert.Equal(t, want, policyOf(nil, decoded[policy](t, `{`+writtenAt+`,"spec":`+spec+`}`))[0], spec)
+		assert.Equal(t, want, policyOf(nil, decoded[object](t, `{`+writtenAt+`,"spec":`+spec+`}`))[0], spec)
 	}
 }
 
@@ -330,17 +315,4 @@ func TestFieldsOfWebhooks(t *testing.T) {
 		}
 	}
 	assert.Equal(t, want, c.evidence.Webhooks.Items)
-}
-
-// A held object is read in its namespace, and one that may not be read has no stamp.
-func TestStampsOfObjects(t *testing.T) {
-	held := []why.Held{{Type: &why.Type{Version: "v1", Resource: "configmaps"}, Object: why.Object{Name: "a"},
-		Finalizer: "example.com/x"}}
-	c, requests := asking(t, listOf(`{"metadata":{"name":"a"}}`))
-	c.stamps(t.Context(), held)
-	assert.Equal(t, []string{"GET /api/v1/namespaces/shop/configmaps metadata.name=a"}, *requests)
-	assert.Len(t, c.evidence.Stamps, 1)
-	c, _ = asking(t, `[]`)
-	c.stamps(t.Context(), held)
-	assert.Empty(t, c.evidence.Stamps)
 }

@@ -77,9 +77,7 @@ func list[T restclient.Object, E any](
 	if c.many {
 		defer func() { c.answers.Store(key, answer) }()
 	}
-	_, err := pages(ctx, c, q, clusterPages, func() { answer.Items = nil }, func(object T) {
-		answer.Items = read(answer.Items, object)
-	})
+	_, err := pages(ctx, c, q, clusterPages, func(object T) { answer.Items = read(answer.Items, object) })
 	if err != nil {
 		answer.Items = nil
 	}
@@ -91,28 +89,21 @@ func list[T restclient.Object, E any](
 func whole[T any](kept []T, object T) []T { return append(kept, object) }
 
 // pages lists at most so many pages, and returns the metadata of the last one, with errTooLong if
-// there are more. It calls start before the first page, and read with each object. If a continue
-// token expires, it starts over once.
+// there are more. It calls read with each object.
 func pages[T restclient.Object](
-	ctx context.Context, c *collector, q query, most int, start func(), read func(object T),
+	ctx context.Context, c *collector, q query, most int, read func(object T),
 ) (api.ListMeta, error) {
 	of, ok := any(restclient.Metadata(c.client, q.gvr, q.namespace)).(*restclient.Resource[T])
 	if !ok {
 		of = restclient.Typed[T](c.client, q.gvr, q.namespace)
 	}
-	options, expired := q.options(), false
-	start()
+	options := q.options()
 	for number := 1; ; number++ {
 		var page *api.List[T]
 		err := c.attempt(ctx, func(ctx context.Context) (err error) {
 			page, err = of.List(ctx, options)
 			return err
 		})
-		if options.Continue != "" && api.IsExpired(err) && !expired {
-			options.Continue, expired, number = "", true, 0
-			start()
-			continue
-		}
 		if err != nil {
 			return api.ListMeta{}, err
 		}
@@ -277,8 +268,7 @@ func content(ctx context.Context, all ...*collector) {
 	}
 	for _, one := range all {
 		e := &one.evidence
-		e.Discovery.Request = "GET /apis"
-		e.Discovery.Stale, e.Discovery.Failed, e.Discovery.Refused = undiscovered(looked.DiscoveryErr)
+		e.Discovery = undiscovered(looked.DiscoveryErr)
 		for _, r := range looked.Resources {
 			if !r.CanList {
 				e.Types = append(e.Types, typeOf(r.GVR))
@@ -294,20 +284,18 @@ func typeOf(gvr api.GroupVersionResource) why.Type {
 // discoveryRequests is how many requests one discovery takes: readiness, /api and /apis.
 const discoveryRequests = 3
 
-func undiscovered(err error) (stale []string, failed map[string]string, refused *why.Failure) {
+func undiscovered(err error) why.Discovery {
+	d := why.Discovery{Request: "GET /apis"}
 	partly, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
 	if !ok {
-		return nil, nil, failure("GET /apis", "get /apis", err)
+		d.Refused = failure(d.Request, "get /apis", err)
+		return d
 	}
-	failed = map[string]string{}
+	d.Failed = map[string]string{}
 	for gv, err := range partly.Groups {
-		failed[gv.String()] = err.Error()
-		if _, isStale := errors.AsType[*discovery.StaleGroupVersionError](err); isStale {
-			stale = append(stale, gv.String())
-		}
+		d.Failed[gv.String()] = err.Error()
 	}
-	slices.Sort(stale)
-	return stale, failed, nil
+	return d
 }
 
 // shelf has the content of one type in one namespace.
@@ -326,13 +314,10 @@ func read(ctx context.Context, gvr api.GroupVersionResource, most int, all ...*c
 	if len(all) == 1 {
 		q.namespace = all[0].evidence.Name
 	}
-	start := func() {
-		shelves = nil
-		for _, c := range all {
-			t := typeOf(gvr)
-			t.Request = q.String()
-			shelves = append(shelves, &shelf{c: c, t: t, kept: keeper{deleted: c.evidence.Namespace.Deleted}})
-		}
+	for _, c := range all {
+		t := typeOf(gvr)
+		t.Request = q.String()
+		shelves = append(shelves, &shelf{c: c, t: t, kept: keeper{deleted: c.evidence.Namespace.Deleted}})
 	}
 	of := func(namespace string) *shelf {
 		at := slices.IndexFunc(shelves, func(s *shelf) bool { return s.c.evidence.Name == namespace })
@@ -344,9 +329,9 @@ func read(ctx context.Context, gvr api.GroupVersionResource, most int, all ...*c
 	var last api.ListMeta
 	var err error
 	if gvr == api.PodsResource && most > 1 {
-		last, err = pages(ctx, all[0], q, most, start, func(o *pod) { of(o.Namespace).addPod(o) })
+		last, err = pages(ctx, all[0], q, most, func(o *object) { of(o.Namespace).addPod(o) })
 	} else {
-		last, err = pages(ctx, all[0], q, most, start,
+		last, err = pages(ctx, all[0], q, most,
 			func(o *api.PartialObjectMetadata) { of(o.Namespace).add(&o.ObjectMeta) })
 	}
 	if api.CodeOf(err) >= http.StatusInternalServerError && len(all) > 1 {
@@ -386,7 +371,7 @@ func (s *shelf) add(m *api.ObjectMeta) why.Object {
 	return o
 }
 
-func (s *shelf) addPod(o *pod) {
+func (s *shelf) addPod(o *object) {
 	head := s.add(&o.ObjectMeta)
 	if len(s.pods) < why.MaxKept {
 		s.pods = append(s.pods, podOf(o, head))
@@ -400,34 +385,24 @@ func objectOf(m *api.ObjectMeta) why.Object {
 		ResourceVersion: m.ResourceVersion,
 		Created:         m.CreationTimestamp.UTC(),
 		Finalizers:      m.Finalizers,
+		Owners:          m.OwnerReferences,
 	}
 	if m.DeletionTimestamp != nil {
 		o.Deleted = m.DeletionTimestamp.UTC()
 	}
-	for _, owner := range m.OwnerReferences {
-		version, _ := api.ParseGroupVersion(owner.APIVersion) // the server has checked it
-		o.Owners = append(o.Owners, why.Owner{
-			Group: version.Group, Kind: owner.Kind, Name: owner.Name, UID: owner.UID,
-			Blocks:   owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion,
-			Controls: owner.Controller != nil && *owner.Controller,
-		})
-	}
 	return o
 }
 
-// keeper keeps the heads of at most why.MaxKept objects of a type: one with each finalizer first,
-// then others that block, which have a finalizer, and then those that are younger than the
-// deletion.
+// keeper keeps the heads of at most why.MaxKept objects of a type: first those with a finalizer,
+// which block, and then those that are younger than the deletion.
 type keeper struct {
-	deleted                        time.Time
-	first, blockers, young, others []why.Object
+	deleted                 time.Time
+	blockers, young, others []why.Object
 }
 
 func (k *keeper) add(o why.Object) {
 	kept := &k.others
 	switch {
-	case slices.ContainsFunc(o.Finalizers, func(f string) bool { return !k.has(f, o.Deleted.IsZero()) }):
-		kept = &k.first
 	case len(o.Finalizers) > 0:
 		kept = &k.blockers
 	case o.Created.After(k.deleted):
@@ -450,16 +425,8 @@ func lastWrite(fields api.ManagedFields, status bool) (last time.Time) {
 	return last
 }
 
-// has reports whether an object with a finalizer is kept already. Those that are terminating and
-// those that are not are different cases.
-func (k *keeper) has(finalizer string, awaiting bool) bool {
-	return slices.ContainsFunc(k.first, func(o why.Object) bool {
-		return o.Deleted.IsZero() == awaiting && slices.Contains(o.Finalizers, finalizer)
-	})
-}
-
 func (k *keeper) objects() []why.Object {
-	all := slices.Concat(k.first, k.blockers, k.young, k.others)
+	all := slices.Concat(k.blockers, k.young, k.others)
 	return slices.Clip(all[:min(len(all), why.MaxKept)])
 }
 
@@ -488,10 +455,8 @@ func (c *collector) second(ctx context.Context) {
 				types := discovery.NewWithConfig(c.client, discovery.Config{OnlyWhenReady: true})
 				_, err = types.ServerPreferredNamespacedResources(api.WithSingleAttempt(ctx))
 			}
-			s.Stale, s.Failed, s.Discovery = undiscovered(err)
-			if s.Failed == nil && s.Discovery == nil {
-				s.Failed = map[string]string{}
-			}
+			again := undiscovered(err)
+			s.Discovery = &again
 		})
 	}
 	for _, t := range e.Types {

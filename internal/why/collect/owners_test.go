@@ -48,36 +48,15 @@ func TestGranted(t *testing.T) {
 			binding("shop", "Role", a)}, nil},
 		"a ClusterRole of the Role's name": {[]string{updates, binding("shop", "Role", a)}, nil},
 	} {
-		var roles []*role
+		var roles []*object
 		for _, text := range test.objects {
-			roles = append(roles, decoded[role](t, text))
+			roles = append(roles, decoded[object](t, text))
 		}
 		var got []string
 		for _, g := range granted(roles, []string{"keda.sh", "apps"}) {
 			got = append(got, g.Service.String()+" "+g.Group+"/"+g.Resources[0])
 		}
 		assert.Equal(t, test.want, got, name)
-	}
-}
-
-// Every manager that has the finalizer among its fields has set it. The status of another type may
-// be anything.
-func TestStamps(t *testing.T) {
-	entry := func(manager, finalizer string) string {
-		return `{"manager":"` + manager + `","time":"2026-01-02T03:04:05Z",
-			"fieldsV1":{"f:metadata":{"f:finalizers":{"v:\"` + finalizer + `\"":{}}}}}`
-	}
-	fields := `{"metadata":{"managedFields":[` + entry("a", "example.com/x") + `,` + entry("b", "example.com/y") +
-		`,` + entry("c", "example.com/x") + `]},"status":`
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for status, balancer := range map[string]bool{
-		`{"loadBalancer":{"ingress":[]}}`: true, `{"loadBalancer":{}}`: false, `{"loadBalancer":"x"}`: false,
-		`"Ready"`: false, `null`: false,
-	} {
-		stamp := why.Stamp{Finalizer: "example.com/x"}
-		decoded[stamped](t, fields+status+"}").stamp(&stamp)
-		assert.Equal(t, []why.Writer{{Manager: "a", At: at}, {Manager: "c", At: at}}, stamp.Writers)
-		assert.Equal(t, balancer, stamp.Balancer, status)
 	}
 }
 
@@ -106,10 +85,7 @@ func decoded[T any](t *testing.T, text string) *T {
 // workloadIn returns the workload of a kind that a document has.
 func workloadIn(t *testing.T, kind, text string) why.Workload {
 	t.Helper()
-	if kind != why.PodKind {
-		return decoded[workload](t, text).evidence(kind)
-	}
-	kept := appendPod(nil, decoded[pod](t, text))
+	kept := workloadOf(kind)(nil, decoded[object](t, text))
 	require.Len(t, kept, 1)
 	return kept[0]
 }
@@ -191,7 +167,7 @@ func TestPodsThatMayRun(t *testing.T) {
 		`{"metadata":{"name":"p"` + deleted +
 			`},"status":{"phase":"Running","containerStatuses":[{"state":{"running":{}}}]}}`: true,
 	} {
-		assert.Equal(t, kept, len(appendPod(nil, decoded[pod](t, text))) == 1, text)
+		assert.Equal(t, kept, len(workloadOf(why.PodKind)(nil, decoded[object](t, text))) == 1, text)
 	}
 }
 
@@ -205,7 +181,7 @@ func TestTheWordsOfACommandLine(t *testing.T) {
 // A container of any sort may run on. A pod uses the claims of its volumes, also those of generic
 // ephemeral ones.
 func TestPods(t *testing.T) {
-	item := decoded[pod](t, `{"metadata":{"name":"p"},
+	item := decoded[object](t, `{"metadata":{"name":"p"},
 		"spec":{"nodeName":"n","serviceAccountName":"a",
 		"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"data"}},
 		{"name":"scratch","ephemeral":{"volumeClaimTemplate":{}}},{"name":"e","emptyDir":{}}]},
@@ -233,8 +209,8 @@ func TestManagers(t *testing.T) {
 			"containerStatuses":[{"state":{"running":{"startedAt":"2026-01-02T03:04:05Z"}}}]}}`
 		assert.Equal(t, []why.Manager{{
 			Name: "m", Ready: true, Controllers: controllers,
-		}}, managerOf(nil, decoded[pod](t, `{"metadata":{"name":"m"},`+text)))
+		}}, managerOf(nil, decoded[object](t, `{"metadata":{"name":"m"},`+text)))
 		assert.Empty(t, managerOf(nil,
-			decoded[pod](t, `{"metadata":{"deletionTimestamp":"2026-01-02T03:04:05Z"},`+text)))
+			decoded[object](t, `{"metadata":{"deletionTimestamp":"2026-01-02T03:04:05Z"},`+text)))
 	}
 }
