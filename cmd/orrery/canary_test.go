@@ -5,10 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
-	"log"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/stretchr/testify/assert"
@@ -230,46 +225,6 @@ func TestMistakesInAConfigurationAreNotQuoted(t *testing.T) {
 }
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
-
-// serveTLS returns the address of a server that runs until the test ends. Credentials are sent
-// over TLS only.
-func serveTLS(t *testing.T, handler http.Handler) string {
-	t.Helper()
-	server := httptest.NewUnstartedServer(handler)
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.StartTLS()
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
-	return server.URL
-}
-
-func writeTLSKubeconfig(t *testing.T, server, user string) string {
-	t.Helper()
-	return write(t, config(server, user, `"insecure-skip-tls-verify":true,`))
-}
-
-// freePort returns a port that is not in use. It lies outside the ephemeral range, so that no
-// other process is given it in the meantime.
-func freePort(t *testing.T) int {
-	t.Helper()
-	for range 100 {
-		port := 20_000 + rand.IntN(10_000)
-		if listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
-			require.NoError(t, listener.Close())
-			return port
-		}
-	}
-	require.Fail(t, "none of 100 random ports could be opened")
-	return 0
-}
-
-// await blocks until is returns true. On failure it reports explain.
-func await(t *testing.T, is func() bool, explain func() string) {
-	t.Helper()
-	if !assert.Eventually(t, is, 10*time.Minute, 50*time.Millisecond) {
-		text := explain()
-		require.Fail(t, "timed out waiting", "the last lines:\n%s", text[max(0, len(text)-8000):])
-	}
-}
 
 // hostile has what moves the cursor of a terminal, sets its title, begins a line, and the same with
 // controls of one character.

@@ -2,9 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,85 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/leaderelection"
-	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/clustertest"
 	"orrery/internal/observe/metrics"
-	"orrery/restclient"
 	"orrery/restclient/api"
 )
-
-// builtIn is an API server in this process, with a kubeconfig for it.
-func builtIn(t *testing.T, faults ...string) (path string) {
-	t.Helper()
-	server, err := apiserver.New(apiserver.Config{NoKubelet: true})
-	require.NoError(t, err)
-	for _, fault := range faults {
-		_, err := server.Faults().Add(fault)
-		require.NoError(t, err)
-	}
-	require.NoError(t, server.Start(t.Context()))
-	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
-	path = filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, server.WriteKubeconfig(path))
-	return path
-}
-
-// replica is one "orrery run" that takes part in an election.
-type replica struct {
-	t      *testing.T
-	stderr clustertest.Buffer
-	stop   func()
-	ended  <-chan error
-}
-
-// startReplica starts a replica with a long Lease, so that it cannot expire on a busy machine.
-func startReplica(t *testing.T, path string, args ...string) *replica {
-	t.Helper()
-	r := &replica{t: t}
-	r.stop, r.ended = startOrrery(t, &r.stderr, append([]string{
-		"--kubeconfig", path, "--leader-elect", "--allow-second-controller", "--metrics-port=0",
-		"--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=30m",
-	}, args...)...)
-	return r
-}
-
-// await waits for a line of the log.
-func (r *replica) await(text string) {
-	r.t.Helper()
-	require.Eventually(r.t, func() bool { return strings.Contains(r.stderr.String(), text) }, 10*time.Minute,
-		time.Millisecond, text)
-}
-
-// end stops the replica, which must end well.
-func (r *replica) end() {
-	r.t.Helper()
-	r.stop()
-	require.NoError(r.t, <-r.ended)
-}
-
-// leasesOf returns a client for the Leases of a cluster.
-func leasesOf(t *testing.T, path string) *restclient.Resource[*api.Lease] {
-	t.Helper()
-	return restclient.Typed[*api.Lease](clientOf(t, path), api.LeasesResource, "kube-system")
-}
-
-// holdLease creates a Lease with a holder for an hour.
-func holdLease(t *testing.T, path, name, holder string) *api.Lease {
-	t.Helper()
-	seconds, now := int32(3600), api.NewMicroTime(time.Now())
-	spec := api.LeaseSpec{HolderIdentity: holder, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}
-	lease := &api.Lease{ObjectMeta: api.ObjectMeta{Name: name}, Spec: spec}
-	lease, err := leasesOf(t, path).Create(t.Context(), lease, api.UpdateOptions{})
-	require.NoError(t, err)
-	return lease
-}
-
-func leaseOf(t *testing.T, path string) *api.Lease {
-	t.Helper()
-	lease, err := leasesOf(t, path).Get(t.Context(), "orrery", api.GetOptions{})
-	require.NoError(t, err)
-	return lease
-}
 
 func TestReplicasTakeTurns(t *testing.T) {
 	path := builtIn(t)
@@ -187,4 +112,98 @@ type notedEvents []string
 
 func (n *notedEvents) Event(_ context.Context, object api.ObjectReference, _ api.EventType, _, message string) {
 	*n = append(*n, object.Name+": "+message)
+}
+
+// crowdedCluster is an in-memory API server that looks like a real cluster. Once shown is closed
+// it has a kube-controller-manager pod, whose command line enables the namespace controller;
+// until then the pod cannot be read. looks counts the reads.
+func crowdedCluster(t *testing.T, shown <-chan struct{}) (path string, looks *atomic.Int32) {
+	t.Helper()
+	looks = &atomic.Int32{}
+	url := inMemory(t, func(w http.ResponseWriter, r *http.Request) bool {
+		switch r.URL.Path {
+		case "/version":
+			_ = json.NewEncoder(w).Encode(api.VersionInfo{GitVersion: "v1.36.3"})
+		case "/api/v1/namespaces/kube-system/pods":
+			select {
+			case <-shown:
+				looks.Add(1)
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(w,
+					`{"items":[{"metadata":{"name":"m"},"spec":{"containers":[{"command":["kube-controller-manager"]}]},
+					"status":{"conditions":[{"type":"Ready","status":"True"}]}}]}`)
+			default:
+				forbidden(w, r)
+			}
+		default:
+			return false
+		}
+		return true
+	})
+	return writeKubeconfig(t, url, "{}"), looks
+}
+
+// A new leader that finds another namespace controller releases the Lease and exits. The next
+// leader looks for itself.
+func TestNoReplicaWorksAfterOneThatHasRefused(t *testing.T) {
+	shown := make(chan struct{})
+	path, looks := crowdedCluster(t, shown)
+	held := holdLease(t, path, "orrery", "a replica that has not worked")
+	replicas := []*replica{startReplica(t, path, "--allow-second-controller=false"),
+		startReplica(t, path, "--allow-second-controller=false")}
+	for _, r := range replicas {
+		r.await("standing by")
+	}
+	close(shown) // both have probed and found nothing
+	held.Spec.HolderIdentity = ""
+	_, err := leasesOf(t, path).Update(t.Context(), held, api.UpdateOptions{})
+	require.NoError(t, err)
+	for _, r := range replicas {
+		select {
+		case err := <-r.ended:
+			var refusal *secondControllerError
+			require.ErrorAs(t, err, &refusal)
+		case <-time.After(10 * time.Minute):
+			require.Fail(t, "two controllers are working", r.stderr.String())
+		}
+		r.await("became leader")
+		assert.NotContains(t, r.stderr.String(), "controller started")
+	}
+	assert.Equal(t, int32(2), looks.Load())
+}
+
+// With evidence readable at the start, the run does not start.
+func TestAReplicaThatSeesAnotherControllerDoesNotStandBy(t *testing.T) {
+	shown := make(chan struct{})
+	close(shown)
+	path, _ := crowdedCluster(t, shown)
+	r := startReplica(t, path, "--allow-second-controller=false")
+	var refusal *secondControllerError
+	require.ErrorAs(t, <-r.ended, &refusal)
+	assert.NotContains(t, r.stderr.String(), "waiting for leadership")
+}
+
+// A probe that cannot see is worth a warning: two controllers may be active.
+func TestAReplicaThatCannotSeeAnotherControllerWarns(t *testing.T) {
+	path, _ := crowdedCluster(t, nil)
+	r := startReplica(t, path, "--allow-second-controller=false")
+	r.await("controller started")
+	assert.Contains(t, r.stderr.String(),
+		"WARN  cannot determine whether another controller of this kind is active, continuing")
+	r.end()
+}
+
+// A suspicion is not reported as a fact, in a dry run either. A dry run does not wait for the grace
+// period of a namespace.
+func TestADryRunSaysHowMuchItKnows(t *testing.T) {
+	path, _ := crowdedCluster(t, nil)
+	holdLease(t, path, "kube-controller-manager", "m")
+	deleteNamespace(t, clientOf(t, path), "shop")
+	r := startReplica(t, path, "--allow-second-controller=false", "--dry-run",
+		"--namespace-deletion-grace-period=24h")
+	r.await("controller started")
+	r.await("dry run: would delete")
+	assert.Contains(t, r.stderr.String(), "another controller of this kind may be active")
+	assert.NotContains(t, r.stderr.String(), "another controller of this kind is active")
+	r.end()
 }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,16 +17,6 @@ import (
 	"orrery/internal/app/program/programtest"
 	"orrery/restclient/api"
 )
-
-// orrery runs the program without a kubeconfig of the user's own.
-func orrery(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("KUBECONFIG", "")
-	var out, err bytes.Buffer
-	code = runProgram(newRootCommand(), args, &out, &err)
-	return code, out.String(), err.String()
-}
 
 // A mistake, or a server that cannot be asked: one line on standard error, and nothing on standard
 // output. The exit code 1 of "orrery status" has another meaning.
@@ -120,45 +108,6 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 	}
 }
 
-// write writes a kubeconfig and returns its path.
-func write(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	return path
-}
-
-// config is a kubeconfig; further fields of the cluster end with a comma.
-func config(server, user, cluster string) string {
-	return `{"apiVersion":"v1","kind":"Config","current-context":"c",
-		"clusters":[{"name":"k","cluster":{` + cluster + `"server":"` + server + `"}}],
-		"users":[{"name":"u","user":` + user + `}],
-		"contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}]}`
-}
-
-// writeKubeconfig writes a kubeconfig for a server and returns its path.
-func writeKubeconfig(t *testing.T, server, user string) string {
-	t.Helper()
-	return write(t, config(server, user, ""))
-}
-
-// login returns a user whose credentials come from an exec plugin; further fields of it end with a
-// comma.
-func login(plugin, more string) string {
-	return `{"exec":{` + more + `"apiVersion":"client.authentication.k8s.io/v1",
-		"command":"` + plugin + `","interactiveMode":"Never"}}`
-}
-
-func refusing(code int, reason api.StatusReason) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(code)
-		status := api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code,
-			Reason: reason, Message: "said the server"}
-		_ = json.NewEncoder(w).Encode(status)
-	}
-}
-
 // With list but without watch, the controller would poll and flood its log. The message "connected"
 // must not come before the program knows that it talks to an API server: a login page or a proxy
 // answers every path.
@@ -236,11 +185,6 @@ func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 			assert.Equal(t, test.connected, strings.Contains(stderr, "connected"), stderr)
 		})
 	}
-}
-
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return lines[len(lines)-1]
 }
 
 // The role system:controller:namespace-controller empties namespaces but may not write a Lease.
