@@ -50,11 +50,16 @@ func (p *process) lead(ctx context.Context, work func(alive context.Context)) er
 		if refusal != nil || ctx.Err() != nil || alive.Err() != nil {
 			return
 		}
-		defer context.AfterFunc(ctx, func() {
+		said := make(chan struct{})
+		keepSilent := context.AfterFunc(ctx, func() {
+			defer close(said)
 			p.logger.Info().Dur("at_most_s", p.options.drainTimeout).
 				Msg("stopping: finishing work in progress; press Ctrl-C again to stop at once")
-		})()
+		})
 		work(alive)
+		if !keepSilent() {
+			<-said // before the line that says that it has stopped
+		}
 	})
 	return cmp.Or(err, refusal)
 }
