@@ -96,8 +96,8 @@ func serve(t *testing.T, handler http.Handler) string {
 	return server.URL
 }
 
-// startOrrery starts "orrery run". It returns the function that stops it and the channel that
-// receives its error.
+// startOrrery starts "orrery run" without leader election, unless args switch it on. It returns the
+// function that stops it and the channel that receives its error.
 func startOrrery(t *testing.T, stderr io.Writer, args ...string) (stop func(), ended <-chan error) {
 	t.Helper()
 	return startProgram(t, io.Discard, stderr, append([]string{"run", "--leader-elect=false"}, args...)...)

@@ -196,6 +196,11 @@ func TestTheAdviceForAForbiddenRequestIsARoleThatIsEnough(t *testing.T) {
 	sentence := explain(&startError{doing: "listing namespaces", server: "https://k", err: forbidden})
 	assert.Contains(t, sentence, "orrery rbac")
 	assert.NotContains(t, sentence, "system:controller:")
+	busy := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 429,
+		Message: "Too many requests, please try again later."})
+	assert.Equal(t, "listing namespaces at https://k failed: Too many requests, please try again later; "+
+		"the server rejects requests for now: check \"kubectl get --raw /readyz?verbose\" and start again",
+		explain(&startError{doing: "listing namespaces", server: "https://k", err: busy}), "the full stop is left out")
 
 	code, manifests, _ := orrery(t, "rbac")
 	require.Zero(t, code)
@@ -209,15 +214,6 @@ func TestTheAdviceForAForbiddenRequestIsARoleThatIsEnough(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 2, leases)
-}
-
-// The advice continues the sentence of the error, which may end with a full stop.
-func TestTheAdviceContinuesTheSentence(t *testing.T) {
-	busy := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 429,
-		Message: "Too many requests, please try again later."})
-	assert.Equal(t, "listing namespaces at https://k failed: Too many requests, please try again later; "+
-		"the server rejects requests for now: check \"kubectl get --raw /readyz?verbose\" and start again",
-		explain(&startError{doing: "listing namespaces", server: "https://k", err: busy}))
 }
 
 // Every line of a JSON log is an object, including the last. A mistake on the command line has no

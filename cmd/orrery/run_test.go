@@ -46,20 +46,6 @@ func TestRunEndsWellWhenItIsStopped(t *testing.T) {
 	assert.True(t, strings.HasSuffix(stderr.String(), " stopped\n"), stderr.String())
 }
 
-func TestRunThatIsStoppedBeforeItBeganSaysSo(t *testing.T) {
-	asked := make(chan struct{})
-	url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		close(asked)
-		<-r.Context().Done()
-	}))
-	var stderr clustertest.Buffer
-	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"))
-	<-asked
-	stop()
-	require.NoError(t, <-ended)
-	assert.True(t, strings.HasSuffix(stderr.String(), " stopped before it began\n"), stderr.String())
-}
-
 // With "orrery run 2>&1 | tee log", the end of tee ends the run, in order.
 func TestABrokenPipeEndsTheRunInOrder(t *testing.T) {
 	url := inMemory(t, nil)

@@ -2,7 +2,6 @@ package controllers_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -33,7 +32,6 @@ type world struct {
 	*clustertest.Cluster
 	t       *testing.T
 	manager *manager.Manager
-	context manager.ControllerContext // of a controller that does nothing
 
 	watches clustertest.Watches
 	log     clustertest.Buffer
@@ -56,16 +54,11 @@ func play(t *testing.T, set string, act func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t}
 		w.Cluster = clustertest.Start(t, apiserver.Config{NoCollector: true}, w.front)
-		initialize := func(c manager.ControllerContext) (manager.Controller, error) {
-			w.context = c
-			return idle{}, nil
-		}
-		chosen := append(descriptors(), manager.Descriptor{Name: "idle", New: initialize})
 		w.manager = manager.NewManager(manager.Shared{
 			Client: w.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1,
 			Gears: chosenGears, Events: true, Metrics: metrics.New("test"),
 			Logger: logs.New(logs.Config{Writer: &w.log, Verbosity: 1}),
-		}, chosen)
+		}, descriptors())
 		stop, ended := w.Start(w.manager.Run)
 		time.Sleep(time.Second)
 		synctest.Wait() // the controllers are set up
@@ -74,11 +67,6 @@ func play(t *testing.T, set string, act func(w *world)) {
 		<-ended
 	})
 }
-
-// idle is a controller that does nothing.
-type idle struct{}
-
-func (idle) RunWithin(stop, _ context.Context) { <-stop.Done() }
 
 // descriptors are those of all controllers.
 func descriptors() []manager.Descriptor { return controllers.Descriptors(controllers.Options{}) }
@@ -178,19 +166,6 @@ func TestTheCollectorMayNotDelete(t *testing.T) {
 		for _, line := range about {
 			assert.Contains(t, line, "objects cannot be collected, trying again in a minute")
 			assert.Contains(t, line, "resource=configmaps ")
-		}
-	})
-}
-
-// A controller with nothing in hand is well.
-func TestHealth(t *testing.T) {
-	play(t, gears.Fast, func(w *world) {
-		for _, d := range descriptors() {
-			controller, err := d.New(w.context)
-			require.NoError(t, err)
-			checked, ok := controller.(interface{ Healthy() error })
-			require.True(t, ok, d.Name)
-			assert.NoError(t, checked.Healthy(), d.Name)
 		}
 	})
 }
