@@ -45,12 +45,6 @@ func about(pattern *regexp.Regexp, text string) []string {
 	return pattern.FindStringSubmatch(text)
 }
 
-// denies reports whether a text has the denial of a webhook or a policy, whose message may quote
-// anything.
-func denies(text string) bool {
-	return webhookDenied().MatchString(text) || policyDenied().MatchString(text)
-}
-
 // beginning matches the start of one server text. The controller joins the texts in ContentFailure
 // with commas, and a text may have commas itself.
 var beginning = lazyPattern(`^(?:Internal error occurred: |admission webhook "|conversion webhook for ` +
@@ -375,17 +369,17 @@ func (f *Finding) lackStart(e *Evidence, b *Backend) {
 		b.Service, words.Count(b.Coming, "endpoint"), words.Duration(age))
 }
 
-// convertsBadly matches the server's words, in a condition or in the answer to a list. A server
-// that cannot fill its cache of a type names the type, and not always the reason.
-var convertsBadly = lazyPattern(`(?:conversion webhook for|storage is \(re\)initializing: failed to list) ([^ ,]+), Kind=([A-Za-z0-9]+)`)
+// conversions are in the answer to a list. A server that cannot fill its cache of a type names the
+// type, and not always the reason; it fails in namespaces that have no such object, too.
+var conversions = []string{"conversion webhook for ", "storage is (re)initializing: failed to list "}
 
-// namesConversion reports whether a text of the server may be about a conversion webhook.
-func namesConversion(text string) bool { return convertsBadly().MatchString(text) }
+// namesConversion reports whether the answer to a list may be about a conversion webhook.
+func namesConversion(text string) bool { return containsAny(text, conversions) }
 
-// BlamesConversion reports whether a condition, or the list of a type, names a conversion webhook.
+// BlamesConversion reports whether the list of a type names a conversion webhook.
 func (e *Evidence) BlamesConversion() bool {
-	return namesConversion(e.condition(api.NamespaceDeletionContentFailure)) ||
-		slices.ContainsFunc(e.Types, func(t Type) bool { return t.Failed != nil && namesConversion(t.Failed.Message) })
+	return slices.ContainsFunc(e.Types,
+		func(t Type) bool { return t.Failed != nil && namesConversion(t.Failed.Message) })
 }
 
 func conversionFails(e *Evidence) []Finding {
@@ -402,42 +396,12 @@ func conversionFails(e *Evidence) []Finding {
 			findings = append(findings, f)
 		}
 	}
-	// A server whose watch cache cannot start fails in namespaces that have no such object.
-	for _, text := range texts(e.condition(api.NamespaceDeletionContentFailure)) {
-		d := e.converted(text)
-		if d == nil || denies(text) ||
-			slices.ContainsFunc(findings, func(f Finding) bool { return f.Culprit.Name == d.Type }) {
-			continue
-		}
-		f := Finding{}
-		f.saw(1, e.Namespace.Request, "ContentFailure: %s", text)
-		if e.converterIsDown(&f, d.Type, text) {
-			works := func(t Type) bool { return t.Name() == d.Type && t.Failed == nil && t.Count > 0 }
-			f.doubt(slices.ContainsFunc(e.Types, works), "the list of %s works now", d.Type)
-			f.lackPass(e, "CustomResourceDefinition "+d.Type, d.Changed)
-			findings = append(findings, f)
-		}
-	}
 	return findings
 }
 
-// converted returns the definition of the type whose kind a text about a conversion has; nil for
-// none.
-func (e *Evidence) converted(text string) *Definition {
-	match := convertsBadly().FindStringSubmatch(text)
-	if match == nil {
-		return nil
-	}
-	group, _, _ := strings.Cut(match[1], "/")
-	return find(e.Definitions.Items, func(d Definition) bool {
-		_, of, _ := strings.Cut(d.Type, ".")
-		return of == group && d.Kind == match[2]
-	})
-}
-
 // converterIsDown completes the finding about the conversion webhook of a type. text is the answer
-// to a list, or that which the controller had. It returns false if there is no such type, if its
-// server is back, or if that is not known and text has no failed call.
+// to a list. It returns false if there is no such type, if its server is back, or if that is not
+// known and text has no failed call.
 func (e *Evidence) converterIsDown(f *Finding, name, text string) bool {
 	f.Culprit = Reference{Resource: "customresourcedefinitions", Name: name}
 	f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor "+

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
-
 	"orrery/internal/why"
 	"orrery/restclient/api"
 )
@@ -92,8 +90,7 @@ func TestGroupsThatCannotBeDiscovered(t *testing.T) {
 
 func noServices(e *why.Evidence) { e.APIServices.Items = nil }
 
-// C09: the error of a call shows that a conversion webhook is down, in the answer to a list and in
-// the condition of a namespace without such objects.
+// C09: the error of a call in the answer to a list shows that a conversion webhook is down.
 func TestConversionWebhooks(t *testing.T) {
 	const conversion = "conversion webhook for g.io/v1, Kind=Thing failed: "
 	const refusal = conversion + `Post "https://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused`
@@ -103,32 +100,7 @@ func TestConversionWebhooks(t *testing.T) {
 		e.Definitions.Items[0].Converter = why.ClientConfig{URL: "https://127.0.0.1:1/"}
 	}
 	listed := func(message string) why.Evidence { return with(unconverted(), failed(500, message), converts) }
-	// blamed is a namespace whose condition has the text, and that has no object of the type.
-	blamed := func(text string) why.Evidence {
-		return with(says(unconverted(), text), converts, func(e *why.Evidence) {
-			e.Types[0].Failed, e.Second.Types[0].Failed = nil, nil
-		})
-	}
 	const none = `"strategy":"None"`
-	var rows []row
-	for name, test := range map[string]struct {
-		text  string
-		where func(*why.Evidence)
-	}{
-		"a URL":         {refusal, url},
-		"a Service":     {refusal, func(*why.Evidence) {}},
-		"a certificate": {expired, func(*why.Evidence) {}},
-	} {
-		rows = append(rows, is(name+", in the answer to a list", with(listed(test.text), test.where), "C09 proven",
-			none),
-			is(name+", in the condition", with(blamed(test.text), test.where), "C09 proven", none),
-			is(name+", in the condition, while the list works", with(blamed(test.text), test.where,
-				func(e *why.Evidence) {
-					e.Types[0].Count = 1
-				}), "C09 possible", "missing: the list of things.g.io works now"))
-		e := with(blamed(test.text), test.where)
-		assert.True(t, e.BlamesConversion(), "the CustomResourceDefinition is read")
-	}
 	inside := unconverted()
 	inside.Definitions.Items[0].Converter.Service = &why.Service{Namespace: "shop", Name: "guard"}
 	inside.Backends = []why.Backend{absent(*inside.Definitions.Items[0].Converter.Service)}
@@ -139,10 +111,10 @@ func TestConversionWebhooks(t *testing.T) {
 	}
 	worksLater := func(e *why.Evidence) { e.Second.Types = []why.Type{typeOf("g.io", "things", object("b", "g.io/f"))} }
 	const other = "storage is (re)initializing: failed to list g.io/v1, Kind=Thing: etcd: connection refused"
-	kinds := blamed("storage is (re)initializing: " + conversion + "Post: refused")
-	kinds.Backends = []why.Backend{absent(converter)}
-	kinds.Definitions.Items = append(kinds.Definitions.Items, why.Definition{Type: "things.other.io", Kind: "Thing"})
-	judged(t, append(rows, []row{
+	judged(t, []row{
+		is("a URL", with(listed(refusal), url), "C09 proven", none),
+		is("a Service", listed(refusal), "C09 proven", none),
+		is("a certificate", listed(expired), "C09 proven", none),
 		once("a list that works", unconverted(), func(e *why.Evidence) { e.Types[0].Failed = nil }, "no C09"),
 		is("a Service in the namespace, where no pod starts", inside, "C09 proven"),
 		once("a list that failed once, in time", flaky("context deadline exceeded"), worksLater, "C09 possible",
@@ -157,16 +129,10 @@ func TestConversionWebhooks(t *testing.T) {
 				e.Definitions.Items[0].Converter.Service = nil
 				e.Namespace.Conditions, e.Second = failing(other).Namespace.Conditions, nil
 			}, "no C09"),
-		is("only the condition names it, and another group has the kind", kinds, "C09 proven",
-			"only found: C09 proven customresourcedefinitions/things.g.io", "verdict: stuck"),
-		once("the condition of the first sample only", says(unconverted(), conversion+"x"), func(e *why.Evidence) {
-			e.Types[0].Failed, e.Second.Namespace.Conditions = nil, nil
-		}, "no C09"),
-		is("the condition is of a time before the repair", blamed(conversion+"Post: refused"), "no C09"),
 		is("while pods are left, which go first", add(unconverted(), typeOf("", "pods", object("p"))), "C09 later"),
 		is("while pods are left, and another type was deleted already", add(unconverted(), typeOf("", "pods",
 			object("p")), typeOf("", "services", ending(time.Second, "s"))), "C09 proven"),
-	}...))
+	})
 }
 
 // C22: a server does not delete what it promises to.

@@ -445,7 +445,7 @@ var converter = why.Service{Namespace: "a", Name: "b"}
 // unconverted is a namespace with a type whose conversion webhook has no server.
 func unconverted() why.Evidence {
 	e := plain(unread("g.io", "things", 500, "conversion webhook for g.io/v1, Kind=Thing failed: Post: refused"))
-	e.Definitions = answered("GET crds", why.Definition{Type: "things.g.io", Kind: "Thing",
+	e.Definitions = answered("GET crds", why.Definition{Type: "things.g.io",
 		Converter: why.ClientConfig{Service: &converter}})
 	e.Backends = []why.Backend{absent(converter)}
 	return e

@@ -381,14 +381,10 @@ func (s Service) String() string { return s.Namespace + "/" + s.Name }
 // Definition describes a CustomResourceDefinition.
 type Definition struct {
 	Object
-	// Type is the type that it defines: "databases.example.com". Kind is its kind, if the whole
-	// object was read.
+	// Type is the type that it defines: "databases.example.com".
 	Type string `json:"type"`
-	Kind string `json:"kind,omitempty"`
-	// Converter is where its conversion webhook is; empty without one.
+	// Converter is where its conversion webhook is, if the whole object was read.
 	Converter ClientConfig `json:"converter,omitzero"`
-	// Changed is when it was last written, its status apart, if the whole object was read.
-	Changed time.Time `json:"changed,omitzero"`
 }
 
 // Manager is a pod of kube-controller-manager.

@@ -118,7 +118,7 @@ func TestQuotedWords(t *testing.T) {
 		x + calls: nil, x + policy: nil, y + "see " + calls + ", " + calls: nil, y + denies: nil, x + converts: nil,
 		x + backups: nil, y + backups: nil,
 		`Internal error occurred: ` + calls: {"C07"}, denies: {"C08"}, `a is forbidden: ` + policy: {"C08"},
-		converts: {"C09"}, backups: {"C21"},
+		converts: nil, backups: {"C21"},
 	} {
 		e, conversion := unreachable(), unconverted()
 		e.Policies, e.Definitions = denied().Policies, conversion.Definitions

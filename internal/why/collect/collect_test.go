@@ -260,8 +260,8 @@ func TestFields(t *testing.T) {
 		`"None","webhook":{"clientConfig":{"service":{"namespace":"n","name":"s"}}}`: {},
 	} {
 		got := definitionOf(nil, decoded[object](t, `{`+strings.Replace(writtenAt, `""`, `"x.g.io"`, 1)+`,
-			"spec":{"names":{"kind":"X"},"conversion":{"strategy":`+conversion+`}}}`))[0]
-		assert.Equal(t, []any{"x.g.io", "X", converter, written}, []any{got.Type, got.Kind, got.Converter, got.Changed})
+			"spec":{"conversion":{"strategy":`+conversion+`}}}`))[0]
+		assert.Equal(t, []any{"x.g.io", converter}, []any{got.Type, got.Converter})
 	}
 }
 

@@ -24,10 +24,7 @@ type object struct {
 		Version string       `json:"version"`
 		Service *why.Service `json:"service"`
 
-		Names struct { // of a CustomResourceDefinition
-			Kind string `json:"kind"`
-		} `json:"names"`
-		Conversion struct {
+		Conversion struct { // of a CustomResourceDefinition
 			Strategy string `json:"strategy"`
 			Webhook  struct {
 				Client why.ClientConfig `json:"clientConfig"`
@@ -135,10 +132,8 @@ func headOfDefinition(kept []why.Definition, o *api.PartialObjectMetadata) []why
 
 func definitionOf(kept []why.Definition, o *object) []why.Definition {
 	kept = headOfDefinition(kept, &o.PartialObjectMetadata)
-	d := &kept[len(kept)-1]
-	d.Kind, d.Changed = o.Spec.Names.Kind, changed(o.ManagedFields)
 	if conversion := o.Spec.Conversion; conversion.Strategy == "Webhook" {
-		d.Converter = conversion.Webhook.Client
+		kept[len(kept)-1].Converter = conversion.Webhook.Client
 	}
 	return kept
 }
