@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"orrery/internal/why"
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -35,7 +36,8 @@ func (f Fixture) Intact(w *World) (problems []string) {
 		}
 	}
 	// A policy that is gone is reported already.
-	if policy, found := w.readPolicy(); found && slices.Contains(f.IDs(), "C07") && !policy.refuses() {
+	if hooks, found := w.hooks(); found && slices.Contains(f.IDs(), "C07") &&
+		(len(hooks) == 0 || len(hooks[0].Rules) == 0 || hooks[0].FailurePolicy != "Fail") {
 		report("the webhook policy no longer refuses anything in other namespaces either")
 	}
 	return problems
@@ -72,41 +74,24 @@ func (w *World) stranded() (problems []string) {
 	return problems
 }
 
-// policy is the configuration of the fixtures' webhook, as far as a repair may change it.
-type policy struct {
-	Webhooks []struct {
-		FailurePolicy string            `json:"failurePolicy"`
-		Rules         []json.RawMessage `json:"rules"`
-		Selector      struct {
-			Expressions []struct {
-				Operator string   `json:"operator"`
-				Values   []string `json:"values"`
-			} `json:"matchExpressions"`
-		} `json:"namespaceSelector"`
-	} `json:"webhooks"`
-}
-
-// readPolicy returns the configuration; ok is false if it is gone.
-func (w *World) readPolicy() (configuration policy, ok bool) {
+// hooks returns the webhooks of the fixtures' configuration, as far as a repair may change them;
+// found is false if it is gone.
+func (w *World) hooks() (all []why.Webhook, found bool) {
 	answer, found := w.find(webhookConfigurations + "/policy")
-	return configuration, found && json.Unmarshal(answer, &configuration) == nil
-}
-
-// refuses reports whether the webhook still refuses anything in other namespaces.
-func (p policy) refuses() bool {
-	return len(p.Webhooks) > 0 && len(p.Webhooks[0].Rules) > 0 && p.Webhooks[0].FailurePolicy == "Fail"
+	var configuration struct {
+		Webhooks []why.Webhook `json:"webhooks"`
+	}
+	found = found && json.Unmarshal(answer, &configuration) == nil
+	return configuration.Webhooks, found
 }
 
 // Excluded reports whether the repair excluded the namespace from a webhook, and the exclusion
 // remains.
 func (w *World) Excluded() bool {
-	configuration, _ := w.readPolicy()
-	for _, hook := range configuration.Webhooks {
-		for _, e := range hook.Selector.Expressions {
-			if e.Operator == "NotIn" && slices.Contains(e.Values, Namespace) {
-				return true
-			}
-		}
-	}
-	return false
+	hooks, _ := w.hooks()
+	return slices.ContainsFunc(hooks, func(hook why.Webhook) bool {
+		return slices.ContainsFunc(hook.NamespaceOnly.Expressions, func(e why.Expression) bool {
+			return e.Operator == "NotIn" && slices.Contains(e.Values, Namespace)
+		})
+	})
 }

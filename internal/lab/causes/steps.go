@@ -293,13 +293,10 @@ func onLastNode(name string, grace int) step {
 	}
 }
 
-// balancer creates a Service with a load balancer and the cloud controller's finalizer.
-var balancer = then(
-	create(inNamespace+"/services", `{
-		"metadata":{"name":"web","finalizers":["service.kubernetes.io/load-balancer-cleanup"]},
-		"spec":{"type":"LoadBalancer","ports":[{"port":80}]}}`),
-	patch(inNamespace+"/services/web/status", `{"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1"}]}}}`),
-)
+// balancer creates a Service of type LoadBalancer with the cloud controller's finalizer.
+var balancer = create(inNamespace+"/services", `{
+	"metadata":{"name":"web","finalizers":["service.kubernetes.io/load-balancer-cleanup"]},
+	"spec":{"type":"LoadBalancer","ports":[{"port":80}]}}`)
 
 // podTemplate creates a PodTemplate with a finalizer that no table lists.
 func podTemplate(name string) step {

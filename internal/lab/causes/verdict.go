@@ -51,20 +51,17 @@ const VerdictFile = "internal/lab/causes/verdict.yaml"
 var verdictPage []byte
 
 // LoadVerdicts returns the verdicts that are built in. A field that is misspelt is an error.
-func LoadVerdicts() (Verdicts, error) { return parse(verdictPage) }
-
-// ReadVerdicts is LoadVerdicts for a file.
-func ReadVerdicts(file string) (Verdicts, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return Verdicts{}, err
-	}
-	return parse(text)
+func LoadVerdicts() (all Verdicts, err error) {
+	err = decode(verdictPage, &all)
+	return all, err
 }
 
-func parse(text []byte) (Verdicts, error) {
-	var all Verdicts
-	err := decode(text, &all)
+// ReadVerdicts is LoadVerdicts for a file.
+func ReadVerdicts(file string) (all Verdicts, err error) {
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = decode(text, &all)
+	}
 	return all, err
 }
 
