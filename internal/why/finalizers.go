@@ -96,19 +96,14 @@ func (f *Finding) adviseOnOwner(e *Evidence, h Held, id string) {
 
 // removes says which owner, that is away, removes a finalizer, and what was seen of it.
 func (f *Finding) removes(h Held) string {
-	keeper := h.Keeper()
 	seen := "nothing of it is in this cluster"
 	switch {
-	case keeper.Controller != "":
+	case h.Keeper().Controller != "":
 		seen = "it is switched off"
 	case f.Owner.State == Stopped:
 		seen = "no workload of it has a ready pod"
 	}
-	name := f.Owner.Name
-	if keeper.Product != "" {
-		name += " (" + keeper.Product + ")"
-	}
-	return fmt.Sprintf("%s removes %s, and %s", name, h.Finalizer, seen)
+	return fmt.Sprintf("%s removes %s, and %s", f.Owner.Name, h.Finalizer, seen)
 }
 
 // stoppedOwner returns a workload without a ready pod that has the owner's name, or else one of its

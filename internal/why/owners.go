@@ -23,7 +23,6 @@ type Keeper struct {
 	Protects   string   `yaml:"protects"`
 	Controller string   `yaml:"controller"`
 	Outside    bool     `yaml:"outside"`
-	Product    string   `yaml:"product"`
 	Many       bool     `yaml:"many"`
 	Balancer   bool     `yaml:"balancer"`
 }

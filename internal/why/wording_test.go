@@ -6,13 +6,6 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestNumbersOfObjects(t *testing.T) {
-	assert.Equal(t, `1 object of type "a;id.x"`, Type{Group: "x", Resource: "a;id"}.objects(1))
-	assert.Equal(t, "2 objects of type configmaps", Type{Resource: "configmaps"}.objects(2))
-	assert.Equal(t, "1 object of type configmaps waits", Type{Resource: "configmaps"}.waiting(1))
-	assert.Equal(t, "0 objects of type configmaps wait", Type{Resource: "configmaps"}.waiting(0))
-}
-
 // What was not read may have more objects.
 func TestWhatIsLeft(t *testing.T) {
 	assert.Equal(t, "0 objects left", Checked{Types: 1}.left())
