@@ -224,7 +224,7 @@ func manual(head string, examples map[string][]string) string {
 	}
 	fmt.Fprintln(&text, "\n## Finalizers whose owners are known")
 	paragraph("For other finalizers, managedFields of the object name the program that set them. To have a row, add " +
-		"it to `internal/why/finalizers.yaml` with a link to the line in the program's source that removes it.")
+		"it to `internal/why/finalizers.yaml` with a link to the line that removes it.")
 	fmt.Fprint(&text, "\n| finalizer | on | owner | protects |\n| --- | --- | --- | --- |\n")
 	for _, keeper := range why.Keepers() {
 		name := keeper.Name
