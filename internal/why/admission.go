@@ -15,15 +15,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// This page reads the condition ContentFailure, in which the controller joins the server's texts.
-
 // lazyPattern returns a function that returns a regular expression, compiled at its first use:
 // "orrery run" has this package in it and needs none of its expressions.
 func lazyPattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// The servers' words in the condition ContentFailure.
+// The servers' words in the condition ContentFailure, in which the controller joins their texts.
 var (
 	failedCalling = lazyPattern(`(?s)failed calling webhook "([^"]+)": (.*)`)
 	webhookDenied = lazyPattern(`(?s)admission webhook "([^"]+)" denied the request(?:: (.*))?`)

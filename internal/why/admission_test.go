@@ -10,8 +10,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// This page tests C07 and C08: what shows that a webhook or a policy keeps objects, which one it
-// is, whether that still holds, and what is advised.
+// This page tests the causes about webhooks and policies (C07 to C09), and about other servers (C01
+// to C03, C22).
 
 const untrusted = "tls: failed to verify certificate: x509: certificate is valid for other"
 
@@ -347,9 +347,6 @@ func TestAWebhookThatNoConditionNames(t *testing.T) {
 		assert.Empty(t, e.KeptBy(e.Webhooks.Items[0]), "its Service is not read: %s", name)
 	}
 }
-
-// This page tests the causes about other servers: aggregated APIs (C01 to C03, C22) and conversion
-// webhooks (C09).
 
 // failed makes the first type one that cannot be listed, in both samples.
 func failed(code int, message string) func(*why.Evidence) {

@@ -145,9 +145,6 @@ func definitionGoes(e *Evidence) []Finding {
 		f.saw(1, t.Request, "%s left", t.objects(t.Count))
 		held := slices.DeleteFunc(e.Held(), func(h Held) bool { return h.Type != t })
 		f.doubt(len(held) == 0, "no finalizer was seen on them: they may go by themselves")
-		second := e.Second.typeOf(t)
-		f.doubt(e.Second != nil && (second == nil || second.Failed != nil),
-			"they could not be listed in the second sample")
 		for _, h := range held {
 			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
 			f.lackOwner(e, h)

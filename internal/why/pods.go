@@ -175,20 +175,17 @@ func (e *Evidence) podsFirst() bool {
 // onlyPodsYet reports whether the controller waits for pods, before it deletes anything else.
 func (e *Evidence) onlyPodsYet() bool { return e.pods().Count > 0 && e.podsFirst() }
 
-// This file has the pods that end late because of their node: C11 and C12.
-
 // byNode groups pods by their node; judge returns the finding for a node, ok false for none.
 func (e *Evidence) byNode(late []Pod, judge func(node string, pods []Pod) (f Finding, ok bool)) []Finding {
-	nodes, objects := map[string][]Pod{}, map[string][]Object{}
+	nodes := map[string][]Pod{}
 	for _, pod := range late {
 		nodes[pod.Node] = append(nodes[pod.Node], pod)
-		objects[pod.Node] = append(objects[pod.Node], pod.Object)
 	}
 	delete(nodes, "")
 	var findings []Finding
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		if f, ok := judge(name, nodes[name]); ok {
-			f.Blocks = e.pods().blocks(len(nodes[name]), objects[name]...)
+			f.Blocks = e.pods().blocks(len(nodes[name]), nodes[name][0].Object)
 			findings = append(findings, f)
 		}
 	}

@@ -467,8 +467,7 @@ func encryption(t *testing.T, file, letter string) {
 const managed = "serviceaccount-controller,serviceaccount-token-controller,root-ca-certificate-publisher-controller," +
 	"clusterrole-aggregation-controller,deployment-controller,replicaset-controller,node-lifecycle-controller"
 
-// managersPod is the name of its static pod, as kubeadm names it: the holder of its Lease has the
-// name of this machine.
+// managersPod is the name of its static pod, as kubeadm names it.
 var (
 	host, _     = os.Hostname()
 	managersPod = "kube-controller-manager-" + strings.ToLower(host)
