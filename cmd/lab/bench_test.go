@@ -158,7 +158,8 @@ func TestBenchRounds(t *testing.T) {
 func TestBenchSweepValues(t *testing.T) {
 	b := benchmarks[slices.IndexFunc(benchmarks, func(b benchmark) bool { return b.name == "fifo" })]
 	for vary, want := range map[string]string{
-		"keys=1k,2k": "1000 textbook, 1000 fast, 2000 textbook, 2000 fast", "--rate=100k": "100000 textbook, 100000 fast",
+		"keys=1k,2k":               "1000 textbook, 1000 fast, 2000 textbook, 2000 fast",
+		"--rate=100k":              "100000 textbook, 100000 fast",
 		"distribution=uniform,hot": "uniform textbook, uniform fast, hot textbook, hot fast",
 	} {
 		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)

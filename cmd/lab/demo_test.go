@@ -89,7 +89,7 @@ func TestReplayRefuses(t *testing.T) {
 	}
 	for want, content := range map[string]string{
 		"not a recording: line 1 is \"{}\"":                            "{}\n",
-		"use version v9.9 or a later one":                              `{"h":2,"schema":"orrery.trace/3","build":"v9.9"}`,
+		"use version v9 or a later one":                                `{"h":2,"schema":"orrery.trace/3","build":"v9"}`,
 		"this program reads only orrery.trace/2: record the run again": strings.Replace(header, "/2", "/1", 1),
 		"not a recording: its gzip header is damaged":                  "\x1f\x8bhello",
 	} {

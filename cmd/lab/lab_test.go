@@ -188,7 +188,7 @@ func TestFailuresGetOneClearSentence(t *testing.T) {
 		args []string
 		want string
 	}{
-		{io.Discard, []string{"serve", "--kubeconfig-out", filepath.Join(file, "x")}, "the kubeconfig cannot be written"},
+		{io.Discard, []string{"serve", "--kubeconfig-out", filepath.Join(file, "x")}, "the kubeconfig cannot be"},
 		{io.Discard, []string{"serve", "--listen", taken.Addr().String()},
 			"in use; choose another address with --listen, port 0 for a free one"},
 		{full, []string{"serve"}, noSpace},

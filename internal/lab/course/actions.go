@@ -359,7 +359,8 @@ func (p *player) compareMachines(ctx context.Context, want Machines) error {
 	case err == nil:
 		p.say("run-machines", p.names(objects), p.names(servers))
 	case errors.Is(err, errTooLong):
-		return p.fail("run-not-machines", p.names(objects), p.names(servers), p.names(want.Objects), p.names(want.Servers))
+		return p.fail("run-not-machines", p.names(objects), p.names(servers),
+			p.names(want.Objects), p.names(want.Servers))
 	}
 	return err
 }

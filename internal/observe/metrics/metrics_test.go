@@ -136,7 +136,8 @@ func TestQueueInFigures(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		has(t, m, `workqueue_depth{name="q"} 1`, `workqueue_adds_total{name="q"} 2`,
 			`workqueue_retries_total{name="q"} 1`, `workqueue_unfinished_work_seconds{name="q"} 3`,
-			`workqueue_longest_running_processor_seconds{name="q"} 3`, `workqueue_queue_duration_seconds_sum{name="q"} 2`)
+			`workqueue_longest_running_processor_seconds{name="q"} 3`,
+			`workqueue_queue_duration_seconds_sum{name="q"} 2`)
 		q.Done("a")
 		has(t, m, `workqueue_work_duration_seconds_sum{name="q"} 3`)
 		q.ShutDown()

@@ -121,7 +121,8 @@ func TestQueueInOrder(t *testing.T) {
 	type call func(*queue.Trace[string])
 	shuffled := func(seed uint64) func([]call) {
 		return func(calls []call) {
-			rand.New(rand.NewPCG(seed, 0)).Shuffle(len(calls), func(i, j int) { calls[i], calls[j] = calls[j], calls[i] })
+			swap := func(i, j int) { calls[i], calls[j] = calls[j], calls[i] }
+			rand.New(rand.NewPCG(seed, 0)).Shuffle(len(calls), swap)
 		}
 	}
 	orders := map[string]func([]call){
