@@ -77,7 +77,7 @@ func Read(file string, into any) error {
 	return nil
 }
 
-// Find returns the lab that a word means, or nil: an id with or without zeros, or the folder's name.
+// Find returns the lab that a word means, or nil: an id, also without zeros, or the folder's name.
 func Find(labs []*Lab, word string) *Lab {
 	word = strings.ToLower(strings.TrimSuffix(word, "/"))
 	number, noNumber := strconv.Atoi(word)
