@@ -42,10 +42,6 @@ type Config struct {
 	// directory or the nearest directory above it.
 	Binary string
 
-	// Dir holds certificates, kubeconfig files, logs and etcd's data. It is created if missing,
-	// must be empty, and is kept by Stop. Default: a temporary directory that Stop removes.
-	Dir string
-
 	// NamespaceController makes kube-controller-manager run its namespace controller and hold its
 	// Lease, by which "orrery run" recognises it. By default deleted namespaces stay until another
 	// controller empties and finalizes them.

@@ -39,13 +39,12 @@ const startTimeout = 10 * time.Minute
 // ControlPlane is a running Kubernetes control plane. Its methods are safe for concurrent use, but
 // calls that start, restart or stop components must not overlap.
 type ControlPlane struct {
-	config    Config
-	dir       string
-	ephemeral bool // Stop removes dir
-	ports     componentPorts
-	cluster   *authority // signs client certificates
-	api       *endpoint
-	etcd      *endpoint
+	config  Config
+	dir     string
+	ports   componentPorts
+	cluster *authority // signs client certificates
+	api     *endpoint
+	etcd    *endpoint
 
 	observers sync.WaitGroup
 	failed    chan struct{} // closed when err is set
@@ -66,8 +65,8 @@ type ControlPlane struct {
 // everything. Its error is an [*ExitError], with the end of the log, when a component died.
 //
 // kube-apiserver exits when its own start takes too long (half a minute for the bootstrap of
-// roles). Start then starts everything anew, as a kubelet would, unless the caller chose the
-// directory. At most two starts run at a time in one process.
+// roles). Start then starts everything anew, as a kubelet would. At most two starts run at a time in
+// one process.
 func Start(ctx context.Context, config Config) (*ControlPlane, error) {
 	config, err := config.complete()
 	if err != nil {
@@ -84,7 +83,7 @@ func Start(ctx context.Context, config Config) (*ControlPlane, error) {
 		if err == nil {
 			return cp, nil
 		}
-		if !gaveUp(err) || config.Dir != "" || try == mostTries {
+		if !gaveUp(err) || try == mostTries {
 			return nil, err
 		}
 		cp.logf("%s timed out during its start, retrying", APIServer)
@@ -129,31 +128,10 @@ func (cp *ControlPlane) start(ctx context.Context) error {
 	return nil
 }
 
-// makeDir creates the directory with its subdirectories. It refuses one with files, since an older
-// control plane's data does not match the new certificates.
-func (cp *ControlPlane) makeDir() error {
-	if cp.config.Dir == "" {
-		dir, err := os.MkdirTemp("", "orrery-controlplane-")
-		if err != nil {
-			return err
-		}
-		cp.dir, cp.ephemeral = dir, true
-	} else {
-		dir, err := filepath.Abs(cp.config.Dir)
-		if err != nil {
-			return err
-		}
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return err
-		}
-		if len(entries) > 0 {
-			return fmt.Errorf("directory %s is not empty", dir)
-		}
-		cp.dir = dir
+// makeDir creates the directory with its subdirectories.
+func (cp *ControlPlane) makeDir() (err error) {
+	if cp.dir, err = os.MkdirTemp("", "orrery-controlplane-"); err != nil {
+		return err
 	}
 	for _, name := range []string{"pki", "logs", "kubeconfigs"} {
 		if err := os.Mkdir(filepath.Join(cp.dir, name), 0o700); err != nil {
@@ -279,19 +257,15 @@ func (cp *ControlPlane) KillControllerManager() {
 	cp.logf("%s killed", ControllerManager)
 }
 
-// Stop stops all components, etcd last, and removes the directory unless the caller chose it. It
-// returns when none of their processes and goroutines is left. It returns Err, so that a test
+// Stop stops all components, etcd last, and removes their directory. It returns when none of their
+// processes and goroutines is left. It returns Err, so that a test
 // learns of a component that died early. Stop may be called twice.
 func (cp *ControlPlane) Stop() error {
 	cp.stopAll(ControllerManager, Scheduler, Kwok)
 	cp.stopAll(APIServer)
 	cp.stopAll(Etcd)
 	cp.observers.Wait()
-	err := cp.Err()
-	if cp.ephemeral {
-		err = errors.Join(err, os.RemoveAll(cp.dir))
-	}
-	return err
+	return errors.Join(cp.Err(), os.RemoveAll(cp.dir))
 }
 
 // stopAll stops components in parallel, and ignores those that were never started.

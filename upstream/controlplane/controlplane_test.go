@@ -161,15 +161,3 @@ func TestStartThatIsCancelled(t *testing.T) {
 	_, err := Start(ctx, Config{Log: t.Output()})
 	assert.ErrorIs(t, err, context.Canceled)
 }
-
-func TestDirIsKeptAndMustBeEmpty(t *testing.T) {
-	dir := t.TempDir()
-	cp, err := Start(t.Context(), Config{Dir: dir, Log: t.Output()})
-	require.NoError(t, err)
-	require.NoError(t, cp.Stop())
-	assert.FileExists(t, cp.LogFile(APIServer))
-	assert.FileExists(t, cp.Kubeconfig())
-
-	_, err = Start(t.Context(), Config{Dir: dir, Log: t.Output()})
-	assert.ErrorContains(t, err, dir)
-}

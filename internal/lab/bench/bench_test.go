@@ -3,7 +3,6 @@ package bench_test
 import (
 	"fmt"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,17 +30,6 @@ func TestLiveHeapCountsReachableObjects(t *testing.T) {
 	after := bench.LiveHeap()
 	assert.InDelta(t, 32*mib, int64(during-before), 2*mib)
 	assert.InDelta(t, 0, int64(after)-int64(before), 2*mib)
-}
-
-// A log contains no progress bars.
-func TestNoProgressBarWithoutATerminal(t *testing.T) {
-	var out strings.Builder
-	meter := &bench.Meter{}
-	meter.Begin("filling")
-	stop := bench.ShowProgress(&out, meter)
-	stop()
-	stop()
-	assert.Empty(t, out.String())
 }
 
 var sink [][]byte

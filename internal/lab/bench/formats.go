@@ -22,7 +22,7 @@ import (
 //	  latency        from when an event was due until it was handled; null if not measured
 //	    unit         "ns"
 //	    count        how many were measured
-//	    min, mean, p50, p90, p99, p99.9, max
+//	    p50, p90, p99, p99.9, max
 //	  proof          list of sentences: what was checked
 func JSON(w io.Writer, where Machine, all []Rounds) error {
 	document := struct {
@@ -35,8 +35,7 @@ func JSON(w io.Writer, where Machine, all []Rounds) error {
 			result.Parameters[flagName(parameter.Name)] = parameter.Value
 		}
 		if r.hasLatency() {
-			result.Latency = map[string]any{"unit": "ns", "count": r.Latency.Count(), "min": r.Latency.Min(),
-				"mean": r.Latency.Mean()}
+			result.Latency = map[string]any{"unit": "ns", "count": r.Latency.Count()}
 			for _, p := range percentiles {
 				result.Latency[p.name] = r.Latency.Quantile(p.q)
 			}

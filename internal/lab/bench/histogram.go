@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"math"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -12,10 +11,10 @@ import (
 // them afterwards.
 //
 // It counts with HdrHistogram and two significant digits: up to an hour, a percentile is never
-// below the true one and at most 1/128 above it. Minimum and maximum are exact.
+// below the true one and at most 1/128 above it. The maximum is exact.
 type Histogram struct {
-	hdr      *hdrhistogram.Histogram // nil while empty
-	min, max time.Duration
+	hdr *hdrhistogram.Histogram // nil while empty
+	max time.Duration
 }
 
 const (
@@ -28,27 +27,24 @@ const (
 // Record counts d, or zero if d is negative.
 func (h *Histogram) Record(d time.Duration) {
 	d = max(d, 0)
-	if h.hdr == nil {
-		h.allocate(d)
-	}
+	h.allocate()
 	_ = h.hdr.RecordValue(int64(min(d, longest))) // never fails: the value is within bounds
-	h.min, h.max = min(h.min, d), max(h.max, d)
+	h.max = max(h.max, d)
 }
 
-func (h *Histogram) allocate(first time.Duration) {
-	h.hdr, h.min = hdrhistogram.New(1, int64(longest), digits), first
+func (h *Histogram) allocate() {
+	if h.hdr == nil {
+		h.hdr = hdrhistogram.New(1, int64(longest), digits)
+	}
 }
 
 // Merge adds the durations counted by other.
 func (h *Histogram) Merge(other *Histogram) {
-	if other.hdr == nil {
-		return
+	if other.hdr != nil {
+		h.allocate()
+		h.hdr.Merge(other.hdr)
+		h.max = max(h.max, other.max)
 	}
-	if h.hdr == nil {
-		h.allocate(other.min)
-	}
-	h.hdr.Merge(other.hdr)
-	h.min, h.max = min(h.min, other.min), max(h.max, other.max)
 }
 
 // Count returns the number of durations.
@@ -59,29 +55,13 @@ func (h *Histogram) Count() uint64 {
 	return uint64(h.hdr.TotalCount())
 }
 
-// Min returns the exact minimum.
-func (h *Histogram) Min() time.Duration { return h.min }
-
 // Max returns the exact maximum.
 func (h *Histogram) Max() time.Duration { return h.max }
 
-// Mean returns the mean, with the precision of a percentile.
-func (h *Histogram) Mean() time.Duration {
-	if h.hdr == nil {
-		return 0
-	}
-	return time.Duration(math.Round(h.hdr.Mean()))
-}
-
 // Quantile returns the duration at the nearest rank to the fraction q: Quantile(0.99) is the 99th
-// percentile. Quantile(0) is the minimum, Quantile(1) the maximum.
+// percentile, Quantile(1) the maximum. The fraction must be above zero.
 func (h *Histogram) Quantile(q float64) time.Duration {
-	switch {
-	case h.hdr == nil:
-		return 0
-	case q <= 0:
-		return h.min
-	case q >= 1:
+	if h.hdr == nil || q >= 1 {
 		return h.max
 	}
 	return min(time.Duration(h.hdr.ValueAtPercentile(100*q)), h.max)

@@ -24,7 +24,7 @@ func of(durations ...time.Duration) *bench.Histogram {
 func TestExtremes(t *testing.T) {
 	h := of(math.MaxInt64, math.MinInt64, -1, 0)
 	assert.EqualValues(t, 4, h.Count())
-	assert.Zero(t, h.Min(), "negative durations count as zero")
+	assert.Zero(t, h.Quantile(0.75), "negative durations count as zero")
 	assert.EqualValues(t, math.MaxInt64, h.Max())
 	assert.EqualValues(t, math.MaxInt64, h.Quantile(1))
 }
@@ -46,12 +46,11 @@ func TestPercentilesEqualThoseOfTheSortedList(t *testing.T) {
 		slices.Sort(list)
 		require.EqualValues(t, len(list), h.Count())
 		if len(list) == 0 {
-			assert.Zero(t, h.Min()+h.Mean()+h.Quantile(0.99)+h.Max())
+			assert.Zero(t, h.Quantile(0.5)+h.Quantile(0.99)+h.Max())
 			return
 		}
-		assert.Equal(t, list[0], h.Min())
 		assert.Equal(t, list[len(list)-1], h.Max())
-		q := rapid.Float64Range(0, 1).Draw(t, "q")
+		q := rapid.Float64Range(0.001, 1).Draw(t, "q")
 		rank := min(max(int(q*float64(len(list))+0.5), 1), len(list)) // nearest rank
 		want, got := list[rank-1], h.Quantile(q)
 		assert.GreaterOrEqual(t, got, want)
@@ -68,9 +67,7 @@ func TestMergingEqualsRecordingInOne(t *testing.T) {
 		for _, q := range []float64{0.25, 0.5, 0.9, 0.99} {
 			assert.Equal(t, both.Quantile(q), merged.Quantile(q))
 		}
-		assert.Equal(t, both.Min(), merged.Min())
 		assert.Equal(t, both.Max(), merged.Max())
-		assert.Equal(t, both.Mean(), merged.Mean())
 	})
 }
 

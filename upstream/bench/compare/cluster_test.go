@@ -59,8 +59,3 @@ func TestPollAtTheEndOfTheContext(t *testing.T) {
 	assert.EqualError(t, poll(false, errors.New("the controller has ended")), "the controller has ended")
 	assert.EqualError(t, poll(false, nil), "waiting for it: not done after 3m0s")
 }
-
-func TestProgramsThatDoNotExist(t *testing.T) {
-	_, err := startCluster(t.Context(), programs{Orrery: "/nowhere", ControlPlane: "/nowhere"})
-	assert.ErrorContains(t, err, "/nowhere")
-}

@@ -37,9 +37,6 @@ func (f *upFlags) register(flags *pflag.FlagSet) {
 		"other controllers of kube-controller-manager to run; '*' for all")
 	flags.IntVar(&f.config.FakeNodes, "nodes", 1,
 		"number of fake nodes; with 0 there is no scheduler either, and pods stay pending")
-	flags.StringVar(&f.config.Dir, "dir", "",
-		"directory for certificates, logs and data, must be empty; it is kept (default: a temporary one, "+
-			"removed at the end)")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "",
 		"where to write the administrator's kubeconfig (default: in the directory)")
 	flags.BoolVar(&f.config.DisableWatchCache, "disable-watch-cache", false, "serve lists and watches from etcd")
