@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/randfill"
 
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -25,47 +25,26 @@ import (
 // restclient must read the JSON that Kubernetes' own serializers write for metadata, errors and
 // events.
 
-// head returns random metadata with every field, or a few.
-func head(random *rand.Rand, number int) metav1.PartialObjectMetadata {
-	text := func() string {
-		words := []string{"", "a", "web", "kubelet", `"quoted"`, "ü€😀", "<a>&", "line\nbreak", "\\", "\u2028"}
-		return words[random.IntN(len(words))]
-	}
-	maybe := func() bool { return random.IntN(4) > 0 }
-	moment := func() metav1.Time { return metav1.Unix(random.Int64N(4e9), 0) }
-	object := metav1.PartialObjectMetadata{
-		TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
-		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("web-%d", number), Namespace: text(), UID: types.UID(text()),
-			ResourceVersion: text()},
-	}
-	if maybe() {
-		object.GenerateName, object.Generation, object.CreationTimestamp = "web-", random.Int64(), moment()
-	}
-	for range random.IntN(3) {
-		metav1.SetMetaDataLabel(&object.ObjectMeta, "label-"+text(), text())
-		metav1.SetMetaDataAnnotation(&object.ObjectMeta, "annotation-"+text(), text())
-		object.Finalizers = append(object.Finalizers, text())
-		yes := maybe()
-		object.OwnerReferences = append(object.OwnerReferences, metav1.OwnerReference{Kind: text(), Name: text(),
-			APIVersion: text(), UID: types.UID(text()), Controller: &yes})
-	}
-	if !maybe() {
-		deleted, grace := moment(), random.Int64N(100)
-		object.DeletionTimestamp, object.DeletionGracePeriodSeconds = &deleted, &grace
-	}
-	for range random.IntN(4) {
-		entry := metav1.ManagedFieldsEntry{Manager: text(), Operation: metav1.ManagedFieldsOperationType(text()),
-			APIVersion: text(), Subresource: text()}
-		if maybe() {
-			at := moment()
-			entry.Time = &at
-		}
-		if maybe() {
-			fields, _ := json.Marshal(map[string]any{"f:" +
-				text(): map[string]any{`k:{"ip":"` + fmt.Sprint(number) + `"}`: struct{}{}}})
-			entry.FieldsType, entry.FieldsV1 = "FieldsV1", metav1.NewFieldsV1(string(fields))
-		}
-		object.ManagedFields = append(object.ManagedFields, entry)
+// heads fills metadata at random, with every field or a few.
+func heads(seed int64) *randfill.Filler {
+	words := []string{"", "a", "web", "kubelet", `"quoted"`, "ü€😀", "<a>&", "line\nbreak", "\\", "\u2028"}
+	return randfill.NewWithSeed(seed).NilChance(0.3).NumElements(0, 3).Funcs(
+		func(v *string, c randfill.Continue) { *v = words[c.Intn(len(words))] },
+		func(v *types.UID, c randfill.Continue) { *v = types.UID(words[c.Intn(len(words))]) },
+		func(v *metav1.Time, c randfill.Continue) { *v = metav1.Unix(c.Int63n(4e9), 0) },
+		func(v *metav1.FieldsV1, c randfill.Continue) {
+			*v = *metav1.NewFieldsV1(fmt.Sprintf(`{"f:%d":{"k:{\"ip\":\"%d\"}":{}}}`, c.Intn(9), c.Intn(9)))
+		},
+	)
+}
+
+// head returns the next random metadata.
+func head(random *randfill.Filler, number int) (object metav1.PartialObjectMetadata) {
+	random.Fill(&object)
+	object.TypeMeta = metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"}
+	object.Name, object.SelfLink = fmt.Sprintf("web-%d", number), ""
+	if number%4 == 0 {
+		object.CreationTimestamp = metav1.Time{}
 	}
 	return object
 }
@@ -92,8 +71,8 @@ func asJSON(t *testing.T, object any) string {
 }
 
 func TestHeadsMeanWhatKubernetesWrites(t *testing.T) {
-	for seed := range uint64(20) {
-		random := rand.New(rand.NewPCG(seed, 1))
+	for seed := range int64(20) {
+		random := heads(seed)
 		rest := int64(7)
 		list := metav1.PartialObjectMetadataList{
 			TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"},
@@ -158,7 +137,7 @@ func TestWatches(t *testing.T) {
 		event := metav1.WatchEvent{Type: kind, Object: runtime.RawExtension{Raw: []byte(asJSON(t, object))}}
 		body.WriteString(asJSON(t, &event) + "\n")
 	}
-	random := rand.New(rand.NewPCG(3, 3))
+	random := heads(3)
 	var sent []metav1.PartialObjectMetadata
 	for i := range 30 {
 		object := head(random, i)

@@ -25,8 +25,8 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// ProgramName is the server's name in log files and errors.
-const ProgramName = "lab-serve"
+// programName is the server's name in log files and errors.
+const programName = "lab-serve"
 
 // startTimeout bounds each wait for a process when the context has no deadline. It is for a process
 // that hangs: a dead one ends the wait at once, and a busy machine stays below it.
@@ -46,16 +46,13 @@ type Server struct {
 // Start starts the server and returns when it is ready. The context bounds the start only; the
 // caller must call Stop. A failed Start has stopped everything.
 func Start(ctx context.Context, config Config) (*Server, error) {
-	config, err := config.complete()
+	dir, err := os.MkdirTemp("", "orrery-served-")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", programName, err)
 	}
-	s := &Server{config: config}
-	if s.dir, err = os.MkdirTemp("", "orrery-served-"); err != nil {
-		return nil, fmt.Errorf("%s: %w", ProgramName, err)
-	}
+	s := &Server{config: config, dir: dir}
 	if err := s.start(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", ProgramName, err), s.Stop())
+		return nil, errors.Join(fmt.Errorf("%s: %w", programName, err), s.Stop())
 	}
 	return s, nil
 }
@@ -64,7 +61,7 @@ func (s *Server) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	args := append([]string{"serve", "--kubeconfig-out=" + s.Kubeconfig()}, s.config.Args...)
-	if err := s.launch(ProgramName, s.config.Binary, args); err != nil {
+	if err := s.launch(programName, "lab", args); err != nil {
 		return err
 	}
 	if err := s.await(ctx, s.connect); err != nil {
@@ -96,7 +93,7 @@ func (s *Server) startControllers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = s.launch(controlplane.ControllerManager, s.config.ControlPlane, []string{
+	err = s.launch(controlplane.ControllerManager, "controlplane", []string{
 		controlplane.ControllerManager,
 		"--kubeconfig=" + s.Kubeconfig(),
 		"--controllers=" + strings.Join(s.config.Controllers, ","),
@@ -133,10 +130,14 @@ func (s *Server) writeBundle() (string, error) {
 		config.Clusters[config.Contexts[config.CurrentContext].Cluster].CertificateAuthorityData, 0o600)
 }
 
-// launch starts a process.
-func (s *Server) launch(name, path string, args []string) error {
+// launch starts a program of the directory bin.
+func (s *Server) launch(name, program string, args []string) error {
+	path, err := controlplane.FindUp(filepath.Join("bin", program))
+	if err != nil {
+		return err
+	}
 	process, err := controlplane.StartProcess(controlplane.ProcessConfig{
-		Name: name, Path: path, Args: args, LogFile: s.LogFile(name),
+		Name: name, Path: path, Args: args, LogFile: filepath.Join(s.dir, name+".log"),
 	})
 	if err == nil {
 		s.processes = append(s.processes, process)
@@ -168,10 +169,6 @@ func (s *Server) await(ctx context.Context, ready func(context.Context) error) e
 // Kubeconfig returns the path of the administrator's kubeconfig file.
 func (s *Server) Kubeconfig() string { return filepath.Join(s.dir, "admin.kubeconfig") }
 
-// LogFile returns the path of a program's output. A caller may use it for a program of its own;
-// Stop removes the file.
-func (s *Server) LogFile(name string) string { return filepath.Join(s.dir, name+".log") }
-
 // Done is closed when "lab serve" has ended.
 func (s *Server) Done() <-chan struct{} { return s.processes[0].Done() }
 
@@ -196,28 +193,9 @@ func NamespaceControllers() []string {
 
 // Config configures a server. The zero value is "lab serve" alone.
 type Config struct {
-	// Binary is the program lab. Default: bin/lab in the working directory or the nearest directory
-	// above it.
-	Binary string
 	// Args are further arguments of "lab serve".
 	Args []string
 	// Controllers are the controllers that kube-controller-manager runs on the server, as the
 	// administrator. Default: it does not run.
 	Controllers []string
-	// ControlPlane is the program with kube-controller-manager. Default: bin/controlplane, found as
-	// Binary is.
-	ControlPlane string
-}
-
-func (c Config) complete() (Config, error) {
-	var err error
-	if c.Binary == "" {
-		if c.Binary, err = controlplane.FindUp(filepath.Join("bin", "lab")); err != nil {
-			return c, err
-		}
-	}
-	if c.ControlPlane == "" && len(c.Controllers) > 0 {
-		c.ControlPlane, err = controlplane.FindUp(filepath.Join("bin", "controlplane"))
-	}
-	return c, err
 }

@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -101,99 +102,76 @@ func TestScenariosEndWithTheContext(t *testing.T) {
 	}
 }
 
-// runs are short runs of every subject: 100 events at a steady rate.
-func runs() map[string]func(t *testing.T) (*bench.Result, error) {
-	all := map[string]func(t *testing.T) (*bench.Result, error){}
-	for _, d := range bench.Distributions() {
-		load := bench.Load{Distribution: d, Duration: 20 * time.Millisecond, Rate: 5000, Seed: 1}
-		for _, subject := range QueueSubjects() {
-			cfg := configured(func(c *QueueConfig) { c.Load, c.Keys, c.Producers, c.Workers = load, 500, 3, 5 })
-			all["queue "+subject.Name()+" "+string(d)] = func(t *testing.T) (*bench.Result, error) {
-				return RunQueue(t.Context(), subject, cfg, nil)
-			}
-		}
-		for _, subject := range FIFOs() {
-			cfg := configured(func(c *FIFOConfig) { c.Load, c.Keys = load, 100 })
-			all["fifo "+subject.Name()+" "+string(d)] = func(t *testing.T) (*bench.Result, error) {
-				return subject.Run(t.Context(), cfg, nil)
-			}
-		}
-	}
-	load := bench.Load{Distribution: bench.Zipf, Duration: 20 * time.Millisecond, Rate: 5000, Seed: 1}
-	for _, subject := range Stores() {
-		cfg := configured(func(c *StoreConfig) { c.Load, c.Objects, c.Readers = load, 300, 2 })
-		all["store "+subject.Name()] = func(t *testing.T) (*bench.Result, error) {
-			return subject.Run(t.Context(), cfg, nil)
-		}
-	}
-	for _, design := range DispatchSubjects() {
-		cfg := configured(func(c *DispatchConfig) { c.Load, c.Objects, c.HandlerCost = load, 50, 1 })
-		all["dispatch "+design.Name()] = func(t *testing.T) (*bench.Result, error) {
-			return RunDispatch(t.Context(), design, cfg, nil)
-		}
-	}
-	return all
-}
-
-// Queues and a design that merges may handle several events at once; the others have a latency for
-// each.
+// Short runs of every subject: 100 events at a steady rate, unless said otherwise. Queues and a
+// design that merges may handle several events at once; the others have a latency for each.
 func TestRuns(t *testing.T) {
-	for name, run := range runs() {
+	check := func(name, figure string, events, latencies int, run func(context.Context) (*bench.Result, error)) {
 		t.Run(name, func(t *testing.T) {
-			result, err := run(t)
+			result, err := run(t.Context())
 			require.NoError(t, err)
 			for _, f := range result.Figures {
 				mayBeZero := strings.HasPrefix(name, "queue") && strings.HasPrefix(f.Name, "alloc")
 				assert.True(t, f.Value > 0 || mayBeZero, "%s is %v", f.Name, f.Value)
 			}
-			assert.Len(t, result.Proof, 2)
+			_, measured := result.Figure(figure)
+			assert.True(t, measured, figure)
+			require.Len(t, result.Proof, 2)
 			assert.Positive(t, result.Latency.Count())
-			if strings.HasPrefix(name, "queue") {
-				return
+			if latencies > 0 {
+				assert.EqualValues(t, latencies, result.Latency.Count())
 			}
-			assert.Contains(t, result.Proof[1], ": 100 ", "a phase counts its own events only")
-			if !strings.Contains(name, "coalescing") {
-				assert.EqualValues(t, 100, result.Latency.Count())
+			if events > 0 {
+				assert.Contains(t, result.Proof[1], fmt.Sprintf(": %d ", events), "a phase counts its own events only")
 			}
 		})
 	}
-}
-
-func TestRunsWithMoreParameters(t *testing.T) {
-	load := bench.Load{Distribution: bench.Hot, Duration: 20 * time.Millisecond, Rate: 5000, Seed: 1}
-	store := func(change func(c *StoreConfig)) func() (*bench.Result, error) {
-		return func() (*bench.Result, error) { return FastStore().Run(t.Context(), configured(change), nil) }
+	store := func(name, figure string, events int, subject Subject[StoreConfig], change func(c *StoreConfig)) {
+		check("store "+name, figure, events, events, func(ctx context.Context) (*bench.Result, error) {
+			return subject.Run(ctx, configured(change), nil)
+		})
 	}
-	dispatch := func(change func(c *DispatchConfig)) func() (*bench.Result, error) {
-		return func() (*bench.Result, error) {
-			return RunDispatch(t.Context(), DesignFast, configured(change), nil)
+	dispatch := func(name string, events, latencies int, design DispatchSubject, change func(c *DispatchConfig)) {
+		check("dispatch "+name, "callbacks", events, latencies, func(ctx context.Context) (*bench.Result, error) {
+			return RunDispatch(ctx, design, configured(change), nil)
+		})
+	}
+	var load bench.Load
+	for _, d := range bench.Distributions() {
+		load = bench.Load{Distribution: d, Duration: 20 * time.Millisecond, Rate: 5000, Seed: 1}
+		for _, subject := range QueueSubjects() {
+			cfg := configured(func(c *QueueConfig) { c.Load, c.Keys, c.Producers, c.Workers = load, 500, 3, 5 })
+			name := "queue " + subject.Name() + " " + string(d)
+			check(name, "added", 0, 0, func(ctx context.Context) (*bench.Result, error) {
+				return RunQueue(ctx, subject, cfg, nil)
+			})
+		}
+		for _, subject := range FIFOs() {
+			cfg := configured(func(c *FIFOConfig) { c.Load, c.Keys = load, 100 })
+			name := "fifo " + subject.Name() + " " + string(d)
+			check(name, "turns", 100, 100, func(ctx context.Context) (*bench.Result, error) {
+				return subject.Run(ctx, cfg, nil)
+			})
 		}
 	}
-	for name, c := range map[string]struct {
-		run       func() (*bench.Result, error)
-		figure    string
-		latencies uint64
-	}{
-		"store without readers": {store(func(c *StoreConfig) { c.Load, c.Objects, c.Readers = load, 10, 0 }),
-			"allocations per write", 100},
-		// On a busy machine the time may be up before the writer begins, and before a reader is
-		// scheduled.
-		"a store for a nanosecond": {store(func(c *StoreConfig) {
-			c.Objects, c.Readers, c.Duration, c.Rate = 10, 2, 1, 1
-		}), "reads", 1},
-		"dispatch to each of three handlers": {dispatch(func(c *DispatchConfig) {
-			c.Load, c.Objects, c.Handlers = load, 50, 3
-		}), "callbacks", 300},
-		"dispatch of one event, the next one in eleven days": {dispatch(func(c *DispatchConfig) {
-			c.Objects, c.Duration, c.Rate = 50, 10*time.Millisecond, 1e-6
-		}), "events", 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			result, err := c.run()
-			require.NoError(t, err)
-			figure, measured := result.Figure(c.figure)
-			assert.True(t, measured && figure.Value > 0, "%s is %v", c.figure, figure.Value)
-			assert.Equal(t, c.latencies, result.Latency.Count())
-		})
+	for _, subject := range Stores() {
+		store(subject.Name(), "reads", 100, subject,
+			func(c *StoreConfig) { c.Load, c.Objects, c.Readers = load, 300, 2 })
 	}
+	store("without readers", "allocations per write", 100, FastStore(),
+		func(c *StoreConfig) { c.Load, c.Objects, c.Readers = load, 10, 0 })
+	// On a busy machine the time may be up before the writer begins, and before a reader is scheduled.
+	store("for a nanosecond", "reads", 1, FastStore(),
+		func(c *StoreConfig) { c.Objects, c.Readers, c.Duration, c.Rate = 10, 2, 1, 1 })
+	for _, design := range DispatchSubjects() {
+		latencies := 100
+		if design.Merges() {
+			latencies = 0
+		}
+		dispatch(design.Name(), 100, latencies, design,
+			func(c *DispatchConfig) { c.Load, c.Objects, c.HandlerCost = load, 50, 1 })
+	}
+	dispatch("to each of three handlers", 100, 300, DesignFast,
+		func(c *DispatchConfig) { c.Load, c.Objects, c.Handlers = load, 50, 3 })
+	dispatch("of one event, the next one in eleven days", 1, 1, DesignFast,
+		func(c *DispatchConfig) { c.Objects, c.Duration, c.Rate = 50, 10*time.Millisecond, 1e-6 })
 }
