@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,7 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/yaml"
 )
 
@@ -42,18 +43,9 @@ type trial struct {
 // parallelize calls do for 0 to n-1, some at a time, and ends the test when a call fails.
 func (tr *trial) parallelize(n int, do func(i int) error) {
 	tr.t.Helper()
-	slots := make(chan struct{}, 8)
 	errs := make([]error, n)
-	var running sync.WaitGroup
-	for i := range n {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			errs[i] = do(i)
-		})
-	}
-	running.Wait()
-	require.NoError(tr.t, errors.Join(errs...))
+	workqueue.ParallelizeUntil(tr.ctx, 8, n, func(i int) { errs[i] = do(i) })
+	require.NoError(tr.t, errors.Join(append(errs, tr.ctx.Err())...))
 }
 
 func newTrial(t *testing.T, cluster *Cluster, state endState) *trial {
@@ -102,19 +94,15 @@ func kubectl(t *testing.T, kubeconfig, command string) string {
 func clientsFor(t *testing.T, kubeconfig string) (kubernetes.Interface, dynamic.Interface) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	require.NoError(t, err)
-	config.QPS = -1                         // the tests' own requests must not be the bottleneck
-	config.WarningHandler = noWarnings{}    // deprecated types are listed on purpose
-	config.ContentType = "application/json" // the same for built-in and custom types
+	config.QPS = -1                           // the tests' own requests must not be the bottleneck
+	config.WarningHandler = rest.NoWarnings{} // deprecated types are listed on purpose
+	config.ContentType = "application/json"   // the same for built-in and custom types
 	client, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
 	dynamic, err := dynamic.NewForConfig(config)
 	require.NoError(t, err)
 	return client, dynamic
 }
-
-type noWarnings struct{}
-
-func (noWarnings) HandleWarningHeader(int, string, string) {}
 
 // eventually blocks until probe returns true. An error means "not yet", because servers restart
 // here; the last one is reported when the wait times out. A dead control plane or subject ends the

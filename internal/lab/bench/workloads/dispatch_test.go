@@ -1,7 +1,6 @@
 package workloads
 
 import (
-	"context"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -16,15 +15,6 @@ import (
 
 func smallDispatch() *DispatchConfig {
 	return configured(func(c *DispatchConfig) { c.Objects, c.Duration, c.Rate = 50, 20*time.Millisecond, 5000 })
-}
-
-func TestDispatchEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-	defer cancel()
-	cfg := smallDispatch()
-	cfg.Duration = time.Hour
-	_, err := RunDispatch(ctx, DesignTextbook, cfg, nil)
-	assert.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 // spoilt is a subject whose handlers get wrong events.
