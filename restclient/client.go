@@ -68,8 +68,7 @@ func New(cfg Config) (*Client, error) {
 }
 
 // As returns a client for another part of the program: the same server and connections, and a user
-// agent and a rate limit of its own. The configuration says what a QPS and a burst of 0 mean. To
-// close either of the two closes the connections of both.
+// agent and a rate limit of its own, as in Config. To close either of the two closes both.
 func (c *Client) As(userAgent string, qps float32, burst int) *Client {
 	cfg := c.cfg
 	cfg.UserAgent, cfg.QPS, cfg.Burst = userAgent, qps, burst
@@ -85,13 +84,11 @@ func (c *Client) WithListLimit(bytes int) *Client {
 	return &Client{cfg: withDefaults(cfg), base: c.base, pool: c.pool, limiter: c.limiter}
 }
 
-// Config returns the configuration of the client with the defaults filled in. A change of the copy
-// has no effect.
+// Config returns a copy of the configuration with the defaults filled in.
 func (c *Client) Config() Config { return c.cfg }
 
 // Close closes unused connections, and the others when the last request or watch over them has
-// ended. Requests under way and watches are left alone: cancel their contexts. A closed client
-// still works; it opens connections as it needs them and keeps none.
+// ended. A closed client still works; it opens connections as it needs them and keeps none.
 func (c *Client) Close() { c.pool.close() }
 
 // Snapshot is what a Client is doing now. A [Trace] can count what it has done.
@@ -113,11 +110,8 @@ func (c *Client) Snapshot() Snapshot {
 	return s
 }
 
-// String names the server and nothing secret.
-func (c *Client) String() string { return "restclient.Client(" + c.base.String() + ")" }
-
-// GoString is String: %#v must not print credentials either.
-func (c *Client) GoString() string { return c.String() }
+// Format prints the server and nothing secret, whatever the verb.
+func (c *Client) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "restclient.Client(%v)", c.base) }
 
 func parseHost(cfg Config) (*url.URL, error) {
 	base, err := url.Parse(cfg.Host)

@@ -28,9 +28,8 @@ type Config struct {
 	Proxy func(*http.Request) (*url.URL, error)
 	// Dial opens the network connections. Nil: a net.Dialer with a limit of 30 s and keep-alive.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// WrapTransport, if not nil, may put something between the client and its connections, for
-	// instance to record traffic or to inject faults. It sees requests with their credentials.
-	// Websocket watches do not pass through it.
+	// WrapTransport, if not nil, may put something between the client and its connections. It sees
+	// requests with their credentials. Websocket watches do not pass through it.
 	WrapTransport func(http.RoundTripper) http.RoundTripper
 
 	// QPS is the number of attempts per second in the long run, and Burst how many may go out at
@@ -39,8 +38,8 @@ type Config struct {
 	QPS   float32
 	Burst int
 
-	// MaxRetries bounds how often one request is repeated, see "Failure" in the package
-	// documentation. 0 means DefaultMaxRetries, negative means never.
+	// MaxRetries bounds how often one request is repeated, see "Failure" above. 0 means
+	// DefaultMaxRetries, negative means never.
 	MaxRetries int
 	// MaxRetryAfter is the longest wait that a Retry-After header may ask for. If the server asks
 	// for more the answer is returned as an error at once. 0 means DefaultMaxRetryAfter.
@@ -68,8 +67,8 @@ type Config struct {
 	MaxFrameBytes int
 	MaxBodyBytes  int
 	// MaxListBytes bounds one answer to a list or to deleting a collection. 0 means
-	// DefaultMaxListBytes, which suits an informer of a big cluster. A client that lists page by page
-	// needs less. While the textbook's codec decodes a list, it takes up to four times its size.
+	// DefaultMaxListBytes, which suits an informer of a big cluster. The textbook's codec takes up to
+	// four times the size of a list.
 	MaxListBytes int
 
 	Trace *Trace // observes requests; nil costs one branch per hook
@@ -88,18 +87,11 @@ type TLS struct {
 	Insecure bool
 }
 
-// String names the type of the credentials, and nothing that may be secret, as a Host can be before
-// New has checked it. Printing a Config with fmt never shows Credentials.
-func (c Config) String() string {
-	credentials := "none"
-	if c.Credentials != nil {
-		credentials = fmt.Sprintf("%T", c.Credentials)
-	}
-	return "restclient.Config(credentials " + credentials + ")"
+// Format prints the type of the credentials, whatever the verb, and nothing that may be secret, as a
+// Host can be before New has checked it.
+func (c Config) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "restclient.Config(credentials %T)", c.Credentials)
 }
-
-// GoString is String: %#v must not print credentials either.
-func (c Config) GoString() string { return c.String() }
 
 // WatchTransport names the two ways in which an API server streams watch events.
 type WatchTransport string
@@ -123,8 +115,7 @@ const (
 )
 
 // Credentials authenticate requests; package restclient/credentials holds the usual kinds. All
-// methods may be called from many goroutines at once. Nothing that they produce is ever logged, put
-// into an error or handed to a trace hook.
+// methods may be called from many goroutines at once.
 type Credentials interface {
 	// Apply sets the headers (Authorization, Impersonate-...) on a request that is about to be
 	// sent. It may block, for instance while an exec plugin runs, but no longer than req.Context()
@@ -134,9 +125,8 @@ type Credentials interface {
 	// or ClientCertificate then returns other credentials, the request is repeated, once.
 	Unauthorized(req *http.Request)
 	// ClientCertificate returns the certificate for TLS handshakes, or nil and no error for none.
-	// It is asked at each handshake and at most once a minute in between: when a different pointer
-	// is returned, new requests go over new connections. So return the same pointer as long as the
-	// certificate is the same.
+	// It is asked at each handshake and at most once a minute in between: after a different pointer,
+	// new requests go over new connections.
 	ClientCertificate() (*tls.Certificate, error)
 }
 

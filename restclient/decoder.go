@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"strings"
 
 	"orrery/restclient/api"
@@ -37,7 +36,6 @@ func nameKind(item *api.Unstructured, list api.TypeMeta) {
 var (
 	errNullObject = errors.New("null where an object should be")
 	errNoBody     = errors.New("the body is empty")
-	errNotJSON    = errors.New("protobuf in the answer to a request for JSON")
 	errTrailing   = errors.New("there is data after the list")
 )
 
@@ -62,14 +60,6 @@ func decodeObject[T any](data []byte) (object T, err error) {
 }
 
 func isNull(data []byte) bool { return string(bytes.TrimSpace(data)) == "null" }
-
-// requireJSON returns an error if an answer is in protobuf, which the decoders do not read.
-func requireJSON(answer *http.Response) error {
-	if strings.HasPrefix(answer.Header.Get("Content-Type"), "application/vnd.kubernetes.protobuf") {
-		return errNotJSON
-	}
-	return nil
-}
 
 // List decodes a list when it is complete. It reads the body to its end, so that the connection can
 // be used again.
@@ -152,9 +142,7 @@ type Object interface {
 	GetResourceVersion() string
 }
 
-// Decoder decodes the answers of a [Resource] with objects of type T. It is safe for concurrent
-// use.
-//
+// Decoder decodes the answers of a [Resource] with objects of type T. It is safe for concurrent use.
 // limit is the greatest size in bytes of one event or one item; a larger one is a [*TooLargeError].
 // A body that ends inside a value is io.ErrUnexpectedEOF. Errors of reading from body are returned
 // as they are, or wrapped.

@@ -2,9 +2,8 @@
 //
 // # Concept
 //
-// An API server is a tree of collections of JSON documents. A controller uses a few verbs on them:
-// get, list, watch, create, update, patch, delete, delete collection. A [Resource] is a collection
-// with its verbs:
+// An API server is a tree of collections of JSON documents. A [Resource] is a collection with its
+// verbs: get, list, watch, create, update, patch, delete, delete collection.
 //
 //	client, err := restclient.New(restclient.Config{Host: "https://10.0.0.1:6443", ...})
 //	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
@@ -21,7 +20,7 @@
 //   - Names that do not address exactly one object or type ("", "..", "a/b") are refused before
 //     anything is sent.
 //   - Events come in the order in which the server sent them. Nothing is retried inside a stream:
-//     the caller must know of the gap. A watch that is not read blocks the server.
+//     the caller must know of the gap.
 //   - Authorization headers, tokens, passwords in URLs and query values that are not known to be
 //     harmless appear in no error, no trace hook and no String. Bodies appear in no error, except
 //     for the text of an error answer.
@@ -33,10 +32,9 @@
 //
 // # Goroutines
 //
-// The package starts none of its own. net/http has a few per connection; they end when
-// [Client.Close] has been called and the last request or watch has ended. Client, Resource and
-// Watcher.Stop may be used from any goroutine, Watcher.Next from one at a time. When a context
-// ends, so does every wait, request and watch that was started with it.
+// The package starts none of its own. Those of net/http end when [Client.Close] has been called and
+// the last request or watch has ended. Client, Resource and Watcher.Stop may be used from any
+// goroutine, Watcher.Next from one at a time.
 //
 // # Failure
 //
@@ -57,10 +55,8 @@
 //	connection or body broken            GET, not watches    the same
 //	401 and new credentials              all                 none; once
 //
-// Only the last applies with [api.WithSingleAttempt], which a Reflector uses because it has a
-// back-off of its own. Refused connections, unknown hosts and bad certificates are reported at
-// once. client-go reads Retry-After only as a number and never repeats a 5xx without it; the
-// difference is intended (regression tests TestDefect8_15...).
+// Only the last applies with [api.WithSingleAttempt]. client-go reads Retry-After only as a number
+// and never repeats a 5xx without it; the difference is intended (tests TestDefect8_15...).
 //
 // A connection can die without an error, for instance when a firewall forgets it. Every wait for
 // such a connection ends:

@@ -136,28 +136,6 @@ func TestAWatchMayBeSilent(t *testing.T) {
 	}
 }
 
-func TestUnrequestedProtobuf(t *testing.T) {
-	eachCodec(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
-		io.WriteString(w, "k8s\x00")
-	}, func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
-		namespaces := namespacesOf(client)
-		pods := podsOf(client)
-		for what, err := range map[string]error{
-			"list of metadata":  errorOf(pods.List(t.Context(), api.ListOptions{})),
-			"metadata":          errorOf(pods.InNamespace("shop").Get(t.Context(), "held", api.GetOptions{})),
-			"watch of metadata": errorOf(pods.Watch(t.Context(), api.ListOptions{})),
-			"list":              errorOf(namespaces.List(t.Context(), api.ListOptions{})),
-			"object":            errorOf(namespaces.Get(t.Context(), "held", api.GetOptions{})),
-			"watch":             errorOf(namespaces.Watch(t.Context(), api.ListOptions{})),
-		} {
-			var nonsense *restclient.DecodeError
-			assert.ErrorAs(t, err, &nonsense, what)
-			assert.ErrorContains(t, err, "protobuf in the answer to a request for JSON", what)
-		}
-	})
-}
-
 // Complaint 17 about client-go: by default a client gets 5 requests per second.
 func TestDefaultRateIsNotFivePerSecond(t *testing.T) {
 	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {

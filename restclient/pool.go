@@ -20,8 +20,7 @@ import (
 )
 
 // pool owns the connections. It replaces the http.Transport when the certificate authority's file
-// or the client certificate has changed: existing connections keep the old material. The old
-// transport's idle connections are closed at once, the others after their last request.
+// or the client certificate has changed: existing connections keep the old material.
 type pool struct {
 	// Immutable.
 	cfg         Config // with a Proxy
@@ -91,11 +90,9 @@ func (p *pool) proxy(req *http.Request) (*url.URL, error) {
 	return u, nil
 }
 
-// connections are the open connections of a client.
-//
-// net/http closes only idle connections. An HTTP/2 connection whose last stream was just cancelled
-// is not yet idle, and would stay for a minute and a half. So connections and their users are
-// counted here, and after close none outlives its last user.
+// connections are the open connections of a client. net/http closes only idle ones: an HTTP/2
+// connection whose last stream was just cancelled would stay for a minute and a half. So connections
+// and their users are counted here, and after close none outlives its last user.
 type connections struct {
 	dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
@@ -105,7 +102,7 @@ type connections struct {
 	closing bool // unused connections are closed
 }
 
-// connection is a net.Conn that notifies its owner when it is closed.
+// connection notifies its owner when it is closed.
 type connection struct {
 	net.Conn
 	owner *connections
@@ -127,7 +124,6 @@ func (c *connections) dialContext(ctx context.Context, network, addr string) (ne
 	return conn, nil
 }
 
-// Close closes the connection. Further calls do nothing.
 func (c *connection) Close() error {
 	c.owner.mu.Lock()
 	delete(c.owner.open, c)
@@ -136,29 +132,15 @@ func (c *connection) Close() error {
 }
 
 // use must be called before connections are used, and release afterwards.
-func (c *connections) use() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.users++
-}
-
-func (c *connections) release() {
-	c.mu.Lock()
-	c.users--
-	c.mu.Unlock()
-	c.closeUnused()
-}
+func (c *connections) use()     { c.change(func() { c.users++ }) }
+func (c *connections) release() { c.change(func() { c.users-- }) }
 
 // close closes every unused connection, now and whenever the last user releases them.
-func (c *connections) close() {
-	c.mu.Lock()
-	c.closing = true
-	c.mu.Unlock()
-	c.closeUnused()
-}
+func (c *connections) close() { c.change(func() { c.closing = true }) }
 
-func (c *connections) closeUnused() {
+func (c *connections) change(how func()) {
 	c.mu.Lock()
+	how()
 	var unused []*connection
 	if c.closing && c.users == 0 {
 		unused = slices.Collect(maps.Keys(c.open))
@@ -263,8 +245,7 @@ func (p *pool) newTLSConfig(caData []byte) (*tls.Config, error) {
 	return cfg, nil
 }
 
-// clientCertificate returns the certificate for a handshake. An empty certificate means "none", and
-// the server decides whether to accept that.
+// clientCertificate returns the certificate for a handshake. An empty certificate means "none".
 func (p *pool) clientCertificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	certificate, err := p.cfg.Credentials.ClientCertificate()
 	if err != nil {
@@ -279,8 +260,7 @@ func (p *pool) clientCertificate(*tls.CertificateRequestInfo) (*tls.Certificate,
 	return certificate, nil
 }
 
-// tlsConfig returns a copy of the current TLS configuration for a connection that speaks the given
-// protocols.
+// tlsConfig returns a copy of the current TLS configuration for a connection with these protocols.
 func (p *pool) tlsConfig(protocols ...string) *tls.Config {
 	p.current()
 	p.mu.Lock()

@@ -13,9 +13,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// maxErrorBody is how much of an error body is read, in bytes.
-const maxErrorBody = 1 << 20
-
 // refused reads an answer that is not 2xx, and closes it.
 func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 	defer answer.Body.Close()
@@ -24,7 +21,7 @@ func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 			Err: redirected(answer, u)}}
 	}
 	// An error while reading the body is ignored: the code alone is enough.
-	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
 	if u.Scheme == "http" && answer.StatusCode == http.StatusBadRequest && spokeHTTPToTLS(body) {
 		return failure{err: &TransportError{Kind: NeedsTLS, Verb: x.req.method(), URL: redactURL(u),
 			Err: errors.New(errorText(body))}}

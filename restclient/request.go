@@ -90,15 +90,12 @@ func (r *Request) safe() bool {
 	return slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, r.method())
 }
 
-// Do sends the request and waits for the complete answer, repeating it as the retry rules say (see
-// Failure in the package documentation). Several goroutines may use one Request.
+// Do sends the request and waits for the complete answer, repeating it as the retry rules say. For
+// these and the errors see Failure in the package documentation.
 //
 // into says what to do with the body of a successful (2xx) answer: nil drops it, *[]byte receives
 // it raw, *Response receives status code, headers and raw body, anything else is filled by
 // api.Unmarshal (or left alone if the answer is 204 No Content).
-//
-// An answer that is not 2xx is an error that wraps *api.StatusError; no answer at all is a
-// *TransportError; a body that cannot be understood is a *DecodeError.
 func (c *Client) Do(ctx context.Context, req Request, into any) error {
 	x := &exchange{client: c, req: req}
 	x.consume = func(answer *http.Response) error { return x.readInto(answer, into) }
@@ -143,11 +140,8 @@ type exchange struct {
 	client *Client
 	req    Request
 
-	// consume reads the body of a 2xx answer. If it fails, the attempt has failed.
-	consume func(*http.Response) error
-	// send makes one attempt. Nil: HTTP over the client's connections. A websocket handshake sets
-	// its own.
-	send func(*http.Request) (*http.Response, error)
+	consume func(*http.Response) error                  // reads the body of a 2xx answer
+	send    func(*http.Request) (*http.Response, error) // makes one attempt; nil: HTTP over the client's connections
 	// endless requests (watches) are exempt from the rate limit and the timeout. Their bodies stay
 	// open.
 	endless bool

@@ -18,9 +18,8 @@ import (
 //	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 //	ns, err := namespaces.Get(ctx, "default", api.GetOptions{})
 //
-// It satisfies reflector.ListerWatcher, so an informer can be built right on it.
-//
-// Errors are those of Client.Do, and *NameError for a name that cannot be part of a path.
+// It satisfies reflector.ListerWatcher. Errors are those of Client.Do, and *NameError for a name
+// that cannot be part of a path.
 type Resource[T Object] struct {
 	client    *Client
 	gvr       api.GroupVersionResource
@@ -37,9 +36,9 @@ func Typed[T Object](c *Client, gvr api.GroupVersionResource, namespace string) 
 }
 
 // Metadata returns a resource of which only the metadata is fetched, which costs server, network
-// and memory much less. Managed fields are omitted: they are the larger part of most metadata, and
-// only writing back needs them, which is refused. With Config.Codec, objects of one list or watch
-// may share parts, such as maps of labels: make a DeepCopy before you change one.
+// and memory much less. Managed fields are omitted: only writing back needs them, which is refused.
+// With Config.Codec, objects of one list or watch may share parts, such as maps of labels: make a
+// DeepCopy before you change one.
 func Metadata(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.PartialObjectMetadata] {
 	return &Resource[*api.PartialObjectMetadata]{
 		client: c, gvr: gvr, namespace: namespace, decoder: c.cfg.Codec, readOnly: true,
@@ -163,8 +162,8 @@ func below(path, what, name string) (string, error) {
 }
 
 // CheckName returns a [*NameError] for a name that a server or proxy could take for something other
-// than one segment of a path: the request would address a different object. A server's discovery
-// can name any resource: the objects of "../../v1/secrets" would be those of the core group.
+// than one segment of a path. A server's discovery can name any resource: the objects of
+// "../../v1/secrets" would be those of the core group.
 func CheckName(what, name string) error {
 	switch {
 	case name == "":

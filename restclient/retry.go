@@ -33,17 +33,14 @@ func (x *exchange) throttle(ctx context.Context, u *url.URL, attempt int) error 
 		return x.broken(ctx, u, fmt.Errorf("while waiting for the rate limit of %v requests per second: %w",
 			x.client.cfg.QPS, err))
 	}
-	if waited > 0 {
-		if t := x.client.cfg.Trace; t != nil && t.Throttled != nil {
-			t.Throttled(x.req.info(attempt), waited)
-		}
+	if t := x.client.cfg.Trace; waited > 0 && t != nil && t.Throttled != nil {
+		t.Throttled(x.req.info(attempt), waited)
 	}
 	return nil
 }
 
-// takeToken blocks until the request may be sent, and returns how long that is. Requests leave in
-// the order in which they came. One whose context ends, or whose deadline is known to come first,
-// returns its token.
+// takeToken blocks until the request may be sent, and returns how long that is. A request whose
+// context ends, or whose deadline is known to come first, returns its token.
 func takeToken(ctx context.Context, limiter *rate.Limiter) (time.Duration, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -65,9 +62,8 @@ func takeToken(ctx context.Context, limiter *rate.Limiter) (time.Duration, error
 	return delay, nil
 }
 
-// Attempts that the server did not ask for are fewer and closer together: 0.1, 0.2, 0.4, 0.8 s,
-// each plus up to half. The callers (a reflector, a work queue) have a slower back-off of their
-// own.
+// Attempts that the server did not ask for are fewer and closer together. The callers (a reflector,
+// a work queue) have a slower back-off of their own.
 const (
 	unaskedRetries = 4
 	unaskedPause   = 100 * time.Millisecond
@@ -159,14 +155,12 @@ func (x *exchange) beforeNext(ctx context.Context, u *url.URL, attempt int, f fa
 	return nil
 }
 
-// endsBefore reports whether the context's deadline is before the end of the wait. Returning the
-// server's error then is better than waiting for the deadline.
+// endsBefore reports whether the context's deadline is before the end of the wait.
 func endsBefore(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && time.Until(deadline) < wait
 }
 
-// repeat reports a retry.
 func (x *exchange) repeat(attempt int, wait time.Duration, err error) {
 	if t := x.client.cfg.Trace; t != nil && t.Retry != nil {
 		t.Retry(x.req.info(attempt), wait, err)

@@ -17,8 +17,6 @@ import (
 // header in a refusal, in a warning, or in bytes that are not HTTP; and such texts end up in logs
 // and in the conditions of namespaces. Redact recognizes a token by its context, censor by its
 // value.
-//
-// Very short secrets are left to Redact.
 type censor []string
 
 // shortestSecret is the minimum length of a censored secret; a shorter one would match parts of
@@ -88,9 +86,7 @@ func withoutCutSecret(text, secret string) string {
 	return text
 }
 
-func (c censor) finds(text string) bool {
-	return c.text(text) != text
-}
+func (c censor) finds(text string) bool { return c.text(text) != text }
 
 // status censors a server's Status.
 func (c censor) status(status *api.Status) {

@@ -21,10 +21,9 @@ type Trace struct {
 	RequestStart func(RequestInfo)
 	RequestDone  func(RequestInfo, RequestResult)
 
-	// Finished is called when a request is over, with all its attempts and the waits before and
-	// between them; the result describes the last attempt, except for Duration and Err, which are
-	// those of the whole. Attempt is 0 if the context ended before the first one. A watch has no
-	// such end and is not reported here.
+	// Finished is called when a request other than a watch is over; the result describes the last
+	// attempt, except for Duration and Err, which are those of the whole, waits included. Attempt is
+	// 0 if the context ended before the first one.
 	Finished func(RequestInfo, RequestResult)
 
 	// Retry is called before the pause that precedes another attempt; err is what went wrong with
@@ -34,9 +33,8 @@ type Trace struct {
 	// Throttled is called after an attempt has waited for the rate limit.
 	Throttled func(info RequestInfo, wait time.Duration)
 
-	// WatchOpened, WatchFrame and WatchClosed follow one watch. A frame is one event as it came
-	// over the wire. Err is what ended the watch, io.EOF for a clean end and ErrWatchStopped for
-	// Stop.
+	// WatchOpened, WatchFrame and WatchClosed follow one watch. A frame is one event on the wire. Err
+	// is what ended the watch, io.EOF for a clean end and ErrWatchStopped for Stop.
 	WatchOpened func(RequestInfo)
 	WatchFrame  func(info RequestInfo, event api.WatchEventType, bytes int)
 	WatchClosed func(info RequestInfo, frames int64, open time.Duration, err error)
@@ -74,8 +72,8 @@ type RequestResult struct {
 	Limited bool          // the request took a token of the rate limit
 	Waited  time.Duration // for that token
 
-	// ResourceVersion is the version of the object in the response, which identifies the write
-	// among the events of a watch. It is empty if the response was not an object.
+	// ResourceVersion is that of the object in the response, if it was one; it identifies the write
+	// among the events of a watch.
 	ResourceVersion string
 }
 
@@ -85,7 +83,7 @@ func JoinTraces(traces ...*Trace) *Trace {
 	return hooks.Join(traces...)
 }
 
-// traced makes the request and reports its end. A watch is not reported here.
+// traced makes the request and reports its end.
 func (x *exchange) traced(ctx context.Context) error {
 	x.req.origin, x.req.id = OriginOf(ctx), requestIDs.Add(1)
 	started := time.Now()
@@ -97,7 +95,6 @@ func (x *exchange) traced(ctx context.Context) error {
 	return err
 }
 
-// begin reports the beginning of an attempt.
 func (x *exchange) begin() {
 	x.started = time.Now()
 	if t := x.client.cfg.Trace; t.RequestStart != nil {
@@ -105,7 +102,6 @@ func (x *exchange) begin() {
 	}
 }
 
-// done reports the end of an attempt.
 func (x *exchange) done(code int, err error) {
 	x.last.Code, x.last.Err = code, err
 	if t := x.client.cfg.Trace; t.RequestDone != nil {
@@ -114,15 +110,14 @@ func (x *exchange) done(code int, err error) {
 	}
 }
 
-// requestIDs is the source of RequestInfo.ID. It is one for all clients, because several may share
-// a trace.
+// requestIDs is the source of RequestInfo.ID for all clients, because several may share a trace.
 var requestIDs atomic.Uint64
 
 type originKey struct{}
 
-// WithOrigin returns a context in which requests are made on behalf of origin: hooks find it in
-// [RequestInfo], so that a log shows which requests belong together. It is a short text that names
-// one piece of work. It must not contain a secret, and is not sent to the server.
+// WithOrigin returns a context in which requests are made on behalf of origin, a short text that
+// names one piece of work: hooks find it in [RequestInfo]. It must not contain a secret, and is not
+// sent to the server.
 func WithOrigin(ctx context.Context, origin string) context.Context {
 	return context.WithValue(ctx, originKey{}, origin)
 }

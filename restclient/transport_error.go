@@ -79,29 +79,22 @@ func (e *TransportError) Error() string {
 
 // Sentence returns the error without method and URL: what a person at a terminal wants to read.
 func (e *TransportError) Sentence() string {
-	sentence := fmt.Sprintf(sentences[e.Kind], serverOf(e.URL), Redact(e.Err.Error()))
+	server := e.URL // without the path
+	if u, err := url.Parse(e.URL); err == nil {
+		server = u.Scheme + "://" + u.Host
+	}
+	sentence := fmt.Sprintf(sentences[e.Kind], server, Redact(e.Err.Error()))
 	if e.Kind == TimedOut {
 		sentence = strings.TrimSuffix(sentence, ": "+context.DeadlineExceeded.Error()) // it says the same
 	}
 	return sentence
 }
 
-// serverOf leaves scheme, host and port of a URL.
-func serverOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return address
-	}
-	return u.Scheme + "://" + u.Host
-}
-
 func (e *TransportError) Unwrap() error { return e.Err }
 
 // Unreachable reports whether the server could not be reached, or the connection to it broke: the
-// same request may go better later, and no server has refused it. It is false where something has
-// to be put right first, such as a certificate. Packages that do not know this one, such as
-// informer/reflector, ask errors for this method, since what net/http reports is of many types, and
-// some of them, those of HTTP/2 among them, are not exported.
+// same request may go better later. It is false where something has to be put right first, such as a
+// certificate. Packages that do not know this one, such as informer/reflector, ask for this method.
 func (e *TransportError) Unreachable() bool {
 	switch e.Kind {
 	case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled, ConnectionDead:

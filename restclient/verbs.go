@@ -44,9 +44,6 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 	var object T
 	x := &exchange{client: r.client, req: req}
 	x.consume = func(answer *http.Response) error {
-		if err := requireJSON(answer); err != nil {
-			return err
-		}
 		data, err := io.ReadAll(bounded(answer.Body, r.client.cfg.MaxBodyBytes, "the body"))
 		if err == nil {
 			object, err = r.decoder.Object(data)
@@ -65,9 +62,6 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 func (r *Resource[T]) many(ctx context.Context, req Request) (list *api.List[T], err error) {
 	x := &exchange{client: r.client, req: req}
 	x.consume = func(answer *http.Response) (err error) {
-		if err := requireJSON(answer); err != nil {
-			return err
-		}
 		bounded := bounded(answer.Body, r.client.cfg.MaxListBytes, "the list")
 		list, err = r.decoder.List(bounded, r.client.cfg.MaxFrameBytes)
 		return err
@@ -134,8 +128,7 @@ func (r *Resource[T]) Delete(ctx context.Context, name string, opts api.DeleteOp
 
 // DeleteCollection deletes all objects that listOpts select, and returns what the server found
 // there: kube-apiserver answers with the list that it read (consistently) before it deleted, so
-// that an empty one proves that there was nothing. It does not say that what was found is gone, see
-// Delete. A server that answers with a bare Status leaves listed false and found nil.
+// that an empty one proves that there was nothing. A bare Status leaves listed false and found nil.
 func (r *Resource[T]) DeleteCollection(ctx context.Context, opts api.DeleteOptions,
 	listOpts api.ListOptions) (found *api.List[T], listed bool, err error) {
 	req, err := r.request("deletecollection", http.MethodDelete, "", "")

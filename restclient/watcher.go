@@ -75,8 +75,8 @@ func (w *watcher[T]) close(why error) {
 	})
 }
 
-// Watch opens a watch. It returns when the server has accepted it. The stream lasts until Stop is
-// called, ctx ends or the server ends it.
+// Watch opens a watch, and returns when the server has accepted it. It lasts until Stop is called,
+// ctx ends or the server ends it.
 func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
 	req, err := r.request("watch", http.MethodGet, "", "")
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 	x.consume = func(answer *http.Response) error {
 		w.hasKeepalive = answer.ProtoMajor >= 2
 		w.open(r.decoder, answer.Body)
-		return requireJSON(answer)
+		return nil
 	}
 	if r.client.cfg.WatchTransport == WatchWebSocket {
 		dialer := &webSocketDialer{client: r.client}
@@ -121,9 +121,8 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 	return w, nil
 }
 
-// HasKeepalive reports whether the connection of a watch is tested while it is silent, judging
-// by the protocol of the client's last answer. The Watcher of an open watch has the same method,
-// which is exact.
+// HasKeepalive reports whether the connection of a watch is tested while it is silent, judging by
+// the protocol of the client's last answer. An open watch has the same method, which is exact.
 func (r *Resource[T]) HasKeepalive() bool {
 	return r.client.cfg.WatchTransport == WatchWebSocket || !r.client.pool.withoutPings.Load()
 }

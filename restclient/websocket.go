@@ -14,8 +14,7 @@ import (
 )
 
 // webSocketDialer opens one watch over a websocket: the same request, but the server answers 101
-// and then sends each event as one message. It is the function that sends an attempt of an
-// exchange.
+// and then sends each event as one message.
 type webSocketDialer struct {
 	client *Client
 	stream *webSocketStream // nil before a successful handshake
@@ -85,8 +84,7 @@ func (d *webSocketDialer) proxy(req *http.Request) (*url.URL, error) {
 
 // webSocketStream reads the messages of a websocket as one body. It distinguishes a clean end,
 // after a close message, from a broken connection and a dead one: after PingInterval of silence it
-// sends a ping, and reading fails if nothing arrives within PingTimeout. HTTP/2 has the same built
-// in.
+// sends a ping, and reading fails if nothing arrives within PingTimeout.
 type webSocketStream struct {
 	// Immutable.
 	conn              *websocket.Conn

@@ -10,8 +10,7 @@
 //
 // # Guarantees
 //
-// The types are data: no method changes its receiver unless its name says so, nothing is cached,
-// nothing starts a goroutine. Objects from an informer's store are shared: change a copy.
+// The types are data. Objects from an informer's store are shared: change a copy.
 //
 // A [Namespace] read from a server can be written back through the status and finalize
 // subresources: unused metadata (see [ManagedFields]) and unknown fields of a newer API are

@@ -11,8 +11,6 @@ import (
 // Unmarshal decodes JSON like encoding/json, but field names are case-sensitive, as Kubernetes has
 // them. encoding/json takes "Metadata" for the field metadata: a document that has both would have
 // its finalizers overwritten by a field that the server does not know.
-//
-// An Unmarshaler decodes its own part of the document.
 func Unmarshal(data []byte, into any) error {
 	_, err := decode(data, into, false)
 	return err

@@ -131,10 +131,8 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 }
 
 // ManagedFields says which client manages which fields of an object (API documentation: server-side
-// apply). It is often the larger part of an object's metadata. An object that is read, changed and
-// written back must not lose it, so its JSON text is preserved. The zero value is none.
-//
-// It is immutable and safe for concurrent use.
+// apply). An object that is read, changed and written back must not lose it, so its JSON text is
+// preserved. It is immutable; the zero value is none.
 type ManagedFields struct{ text string }
 
 // NewManagedFields returns managed fields with a copy of the text, which must be a JSON value.

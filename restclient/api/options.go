@@ -199,11 +199,9 @@ func Throttled(ctx context.Context, wait time.Duration) {
 type singleAttemptKey struct{}
 
 // WithSingleAttempt returns a context for callers with a back-off of their own, such as a
-// Reflector: the client sends a request once and returns the result, including Retry-After.
-//
-// Nested retries multiply, and the inner one hides the refusal from the outer one, which knows a
-// better recovery action: if the server has not reached the requested version, a Reflector sends
-// another list and not the same one a second later.
+// Reflector: the client sends a request once and returns the result, including Retry-After. Nested
+// retries multiply, and the inner one hides the refusal from the outer one, which knows a better
+// recovery action.
 func WithSingleAttempt(ctx context.Context) context.Context {
 	return context.WithValue(ctx, singleAttemptKey{}, true)
 }

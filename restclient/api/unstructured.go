@@ -92,11 +92,8 @@ func (u *Unstructured) NestedStringMap(path ...string) map[string]string {
 }
 
 // SetNested stores a value at the path and creates missing maps. It fails if an element of the path
-// is not a map. The value must be a valid document value.
+// is not a map. The value must be a valid document value, and the path not empty.
 func (u *Unstructured) SetNested(value any, path ...string) error {
-	if len(path) == 0 {
-		return fmt.Errorf("an empty path names nothing")
-	}
 	if u.Object == nil {
 		u.Object = map[string]any{}
 	}
@@ -117,11 +114,8 @@ func (u *Unstructured) SetNested(value any, path ...string) error {
 	return nil
 }
 
-// RemoveNested removes the value at the path, if there is one.
+// RemoveNested removes the value at the path, which is not empty, if there is one.
 func (u *Unstructured) RemoveNested(path ...string) {
-	if len(path) == 0 {
-		return
-	}
 	if fields, ok := u.Nested(path[:len(path)-1]...).(map[string]any); ok {
 		delete(fields, path[len(path)-1])
 	}

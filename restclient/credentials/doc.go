@@ -25,19 +25,13 @@
 // the new one. The next request reads the file or runs the plugin again. Credentials that cannot be
 // renewed yet stay in use.
 //
-// The server checks a client certificate only when a connection is made. So package restclient
-// looks for a new one once a minute and sends new requests over new connections after a
-// change. Requests and watches in progress continue (client-go cuts them off).
+// Package restclient looks for a new client certificate once a minute and sends new requests over
+// new connections after a change. Requests and watches in progress continue (client-go cuts them
+// off).
 //
 // # Goroutines
 //
 // None of its own. A run of an exec plugin is killed when the request that began it ends.
-//
-// # Failure
-//
-// Construction checks what can be checked: files exist and parse ([*FileError]), the plugin's
-// configuration makes sense ([*ExecError]). Later errors of Apply reach the caller of a request
-// inside a restclient.TransportError.
 //
 // Next: package restclient/kubeconfig
 package credentials

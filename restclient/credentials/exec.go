@@ -106,8 +106,7 @@ func NewExec(cfg ExecConfig) (*Exec, error) {
 	return &Exec{described: described("exec plugin " + cfg.Command), cfg: cfg}, nil
 }
 
-// Apply sets the Authorization header if the plugin printed a token. It does not run the plugin if
-// the header is already set.
+// Apply sets the Authorization header if the plugin printed a token, unless it is already set.
 func (e *Exec) Apply(req *http.Request) error {
 	if req.Header.Get(authorization) != "" {
 		return nil
@@ -129,8 +128,7 @@ func (e *Exec) ClientCertificate() (*tls.Certificate, error) {
 	return credential.certificate, nil
 }
 
-// Unauthorized makes the plugin run again if the server refused its last output, and no run because
-// of a refusal has just ended.
+// Unauthorized makes the plugin run again if the server refused its last output.
 func (e *Exec) Unauthorized(req *http.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -230,16 +228,13 @@ type ExecCluster struct {
 
 // execAnswer is the output of the plugin.
 type execAnswer struct {
-	Kind       string            `json:"kind"`
-	APIVersion string            `json:"apiVersion"`
-	Status     *execAnswerStatus `json:"status"`
-}
-
-type execAnswerStatus struct {
-	ExpirationTimestamp   string `json:"expirationTimestamp"`
-	Token                 string `json:"token"`
-	ClientCertificateData string `json:"clientCertificateData"`
-	ClientKeyData         string `json:"clientKeyData"`
+	api.TypeMeta
+	Status struct {
+		ExpirationTimestamp   string `json:"expirationTimestamp"`
+		Token                 string `json:"token"`
+		ClientCertificateData string `json:"clientCertificateData"`
+		ClientKeyData         string `json:"clientKeyData"`
+	} `json:"status"`
 }
 
 // encodeExecRequest returns the content of the environment variable KUBERNETES_EXEC_INFO.
@@ -262,13 +257,12 @@ func decodeExecAnswer(version string, output []byte) (credential *execCredential
 	case answer.APIVersion != version:
 		return nil, "printed an " + execKind + " of another version than " + version +
 			": correct apiVersion in its configuration"
-	case answer.Status == nil:
-		return nil, "printed an " + execKind + " without status"
 	}
-	return answer.Status.credential()
+	return answer.credential()
 }
 
-func (s *execAnswerStatus) credential() (*execCredential, string) {
+func (a *execAnswer) credential() (*execCredential, string) {
+	s := a.Status
 	credential := &execCredential{token: strings.TrimSpace(s.Token), obtained: time.Now()}
 	if checkToken(credential.token) != nil {
 		return nil, "printed a token that cannot stand in an HTTP header"
@@ -336,7 +330,11 @@ func (cfg *ExecConfig) run(ctx context.Context) (*execCredential, error) {
 	}
 	output := limitedBuffer{limit: maxExecOutput}
 	cmd := exec.CommandContext(ctx, cfg.Command, cfg.Args...)
-	cmd.Env = cfg.environment(info)
+	cmd.Env = os.Environ()
+	for _, v := range cfg.Env {
+		cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
+	}
+	cmd.Env = append(cmd.Env, "KUBERNETES_EXEC_INFO="+info)
 	cmd.Stdout, cmd.Stderr = &output, cmp.Or[io.Writer](cfg.Stderr, os.Stderr)
 	if interactive {
 		cmd.Stdin = os.Stdin
@@ -354,14 +352,6 @@ func (cfg *ExecConfig) run(ctx context.Context) (*execCredential, error) {
 		return nil, cfg.fail(problem, nil)
 	}
 	return credential, nil
-}
-
-func (cfg *ExecConfig) environment(info string) []string {
-	env := os.Environ()
-	for _, v := range cfg.Env {
-		env = append(env, v.Name+"="+v.Value)
-	}
-	return append(env, "KUBERNETES_EXEC_INFO="+info)
 }
 
 func (cfg *ExecConfig) runError(ctx context.Context, err error) error {

@@ -263,8 +263,8 @@ func TestExecOutputThatIsNoCredential(t *testing.T) {
 		"did not print an ExecCredential in JSON  ": `{"kind":"s3cret"}`,
 		"printed an ExecCredential of another version than " + ExecV1: `{"kind":"ExecCredential","apiVersion":"` +
 			ExecV1beta1 + `"}`,
-		"printed an ExecCredential without status":         status(`null`),
-		"printed neither a token nor a client certificate": status(`{}`),
+		"printed neither a token nor a client certificate":  status(`null`),
+		"printed neither a token nor a client certificate ": status(`{}`),
 		"printed only one of clientCertificateData and " +
 			"clientKeyData": status(`{"token":"s3cret","clientKeyData":"s3cret"}`),
 		"printed a client certificate and key that cannot be used together": status(`{"clientCertificateData":` +

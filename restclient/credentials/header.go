@@ -136,8 +136,8 @@ func (j joined) ClientCertificate() (*tls.Certificate, error) {
 // Impersonation makes the server treat the request as another user's, if the real user has the verb
 // "impersonate" for that. It must not be changed while in use.
 //
-// The headers are not secret. They are sent over any transport, because without them the request
-// would have more rights than intended.
+// The headers are sent over any transport, because without them the request would have more rights
+// than intended.
 type Impersonation struct {
 	noCertificate
 	constant
@@ -163,9 +163,8 @@ func (i *Impersonation) Apply(req *http.Request) error {
 // Allowed reports whether tokens and passwords may be sent to u: over https (and wss) to any host,
 // over plain http only to a loopback address, "localhost" or a name below ".localhost" (RFC 6761).
 //
-// client-go sends them only over https, and otherwise silently sends anonymous requests. Loopback
-// is allowed here because nothing leaves the machine, and a demo's API server needs no
-// certificates.
+// client-go sends them only over https, and otherwise silently sends anonymous requests. Over
+// loopback nothing leaves the machine, and a demo's API server needs no certificates.
 func Allowed(u *url.URL) bool {
 	switch u.Scheme {
 	case "https", "wss":

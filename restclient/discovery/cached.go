@@ -14,8 +14,7 @@ import (
 //
 // To delete the content of a namespace, a controller must know every type of which the namespace
 // may have objects. Nothing can be created in a namespace marked for deletion, so a snapshot taken
-// after that moment is sufficient. (With several API servers, some learn of the mark later: a
-// controller that allows for that calls [Cached.Invalidate] afterwards.)
+// after that moment is sufficient.
 //
 // The mark (metadata.deletionTimestamp) is by the server's clock, which may differ from ours by
 // minutes. So snapshots are dated by the server's clock too: the Date header of the answer, less
@@ -23,7 +22,6 @@ import (
 // the caller's, which covers the whole seconds of API timestamps, the delay until a server
 // publishes a new type, and small differences between the clocks of several API servers. Clocks may
 // differ by more, and they jump: an answer is dropped when it is ten seconds old by our own clock.
-// The cache is for bursts (a hundred namespaces deleted at once), for which seconds are enough.
 //
 // An answer that was requested after a call is valid for that call, also an incomplete one or an
 // error. An incomplete answer is not reused for later calls, nor is one that was requested before

@@ -17,9 +17,8 @@ type Config struct {
 	// resources and aggregated groups, as if there were no others. A caller that concludes from the
 	// absence of a type that there are no objects of it must set this.
 	//
-	// A server that forbids the question counts as not ready for half a minute: it may not have
-	// read its roles yet. It must have /api. Requests are sent once: a retry could reach a server
-	// that was restarted since it was found ready.
+	// A server that forbids the question counts as not ready for half a minute. Requests are sent
+	// once: a retry could reach a server that was restarted meanwhile.
 	OnlyWhenReady bool
 }
 
@@ -28,8 +27,7 @@ const (
 	requestTimeout = 32 * time.Second // of a request with its retries, as upstream
 )
 
-// Client discovers the API of a server. Apart from its configuration it only remembers since when
-// the server forbids the readiness check. It is safe for concurrent use.
+// Client discovers the API of a server. It is safe for concurrent use.
 type Client struct {
 	client   *restclient.Client
 	cfg      Config
@@ -44,19 +42,9 @@ func NewWithConfig(client *restclient.Client, cfg Config) *Client {
 	return &Client{client: client, cfg: cfg}
 }
 
-// ServerGroups returns the server's groups, core first, each with its versions in the server's
-// order. Stale versions are missing.
-func (c *Client) ServerGroups(ctx context.Context) ([]*api.APIGroup, error) {
-	found, err := c.groups(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return found.groups, nil
-}
-
-// ServerGroupsAndResources returns groups and resources, including subresources, both in the
-// server's order. If only some group versions failed, the error is an [*ErrGroupDiscoveryFailed]
-// with a partial result; any other error has no result.
+// ServerGroupsAndResources returns the groups, core first, and the resources, including
+// subresources, both in the server's order. If only some group versions failed, the error is an
+// [*ErrGroupDiscoveryFailed] with a partial result; any other error has no result.
 func (c *Client) ServerGroupsAndResources(ctx context.Context) ([]*api.APIGroup, []*api.APIResourceList, error) {
 	found, err := c.discover(ctx)
 	if err != nil {

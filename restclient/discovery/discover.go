@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +16,6 @@ import (
 
 // discover discovers everything: two requests to a server with aggregated discovery, otherwise one
 // more for each group version.
-//
-// The custom resource definition of a group may be deleted after the group was listed. Then its
-// versions are not found, and count as failed.
 func (c *Client) discover(ctx context.Context) (*found, error) {
 	if c.cfg.OnlyWhenReady {
 		ctx = api.WithSingleAttempt(ctx)
@@ -44,12 +42,7 @@ func (c *Client) groups(ctx context.Context) (*found, error) {
 	asking.Go(func() { core, coreErr = c.document(ctx, "/api") })
 	named, err := c.document(ctx, "/apis")
 	asking.Wait()
-	switch {
-	case coreErr != nil && (c.cfg.OnlyWhenReady || !api.IsNotFound(coreErr)):
-		return nil, coreErr
-	case coreErr != nil && err == nil:
-		return named, nil // an extension server by itself has no core group
-	case err != nil:
+	if err = cmp.Or(coreErr, err); err != nil {
 		return nil, err
 	}
 	core.add(named)

@@ -3,18 +3,13 @@
 // # Concept
 //
 // An API server serves groups ("apps"), each in one or several versions ("apps/v1"), each with
-// resources ("deployments") that have a kind, verbs, and a scope. Custom resource definitions and
-// APIServices add resources at run time, so a program for every kind of object, such as the
-// namespace controller, needs discovery.
+// resources ("deployments") that have a kind, verbs, and a scope.
 //
 // Servers since 1.26 return everything in two documents, at /api for the core group and at /apis
 // for all others (aggregated discovery, KEP 3352, apidiscovery.k8s.io v2 and v2beta1). Older ones
 // list groups there, and have one more document for each group version. [Client] requests the
 // aggregated form so that an old server answers with the list, and decides for /api and /apis
 // separately.
-//
-// [Cached] caches the preferred namespaced resources, and knows when the cached answer is still
-// valid.
 //
 // # Guarantees
 //
@@ -27,14 +22,10 @@
 // one. A server that has just started lists no custom resources yet: see Config.OnlyWhenReady. If
 // /api or /apis itself fails, there is no result.
 //
-// # Goroutines
-//
-// [Client] starts some for the documents of an old server, which end before the method returns.
-//
 // # Failure
 //
 // Errors are those of package restclient (a [*restclient.DecodeError] for a login page, say),
-// [*ErrGroupDiscoveryFailed] and [*NotReadyError]. Package restclient has retried the requests.
+// [*ErrGroupDiscoveryFailed] and [*NotReadyError].
 //
 // Next: package nsctl
 package discovery

@@ -32,9 +32,8 @@ func (e *NotReadyError) Error() string {
 func (e *NotReadyError) Unwrap() error { return e.Err }
 
 // refusalIsMeant is how long a server must forbid the question until the refusal counts as its
-// configuration. A starting kube-apiserver forbids everything until it has read the role for it:
-// for a moment discovery is allowed and the question is not. In tests, custom objects were left
-// behind because of that.
+// configuration. A starting kube-apiserver forbids everything until it has read the role for it. In
+// tests, custom objects were left behind because of that.
 const refusalIsMeant = 30 * time.Second
 
 // refusals records since when a server forbids the question.
@@ -78,13 +77,11 @@ func (c *Client) ready(ctx context.Context) error {
 	return &NotReadyError{Err: err}
 }
 
-// ErrGroupDiscoveryFailed reports that some group versions could not be discovered, beside a
-// partial result. It does not unwrap its causes: one group that was not found must not make
-// api.IsNotFound true.
+// ErrGroupDiscoveryFailed reports that some group versions could not be discovered. It does not
+// unwrap its causes: one group that was not found must not make api.IsNotFound true.
 type ErrGroupDiscoveryFailed struct{ Groups map[api.GroupVersion]error }
 
-// Error lists the group versions in order. The text is that of Kubernetes and is deterministic,
-// because it ends up in the conditions of a namespace.
+// Error lists the group versions in order: the text ends up in the conditions of a namespace.
 func (e *ErrGroupDiscoveryFailed) Error() string {
 	texts := make([]string, 0, len(e.Groups))
 	for gv, err := range e.Groups {

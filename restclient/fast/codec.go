@@ -121,14 +121,10 @@ func (d *listDecoder) items() error {
 		}
 		item, err := d.reader.next(d.stream)
 		if err != nil {
-			return d.badItem(err)
+			return fmt.Errorf("item %d: %w", len(d.list.Items), err)
 		}
 		d.list.Items = append(d.list.Items, item)
 	}
-}
-
-func (d *listDecoder) badItem(err error) error {
-	return fmt.Errorf("item %d: %w", len(d.list.Items), err)
 }
 
 func (d *listDecoder) result() (*api.List[*partial], error) {
@@ -184,7 +180,7 @@ func (d *eventDecoder) read(c *cursor) (e event, err error) {
 		case string(name) == "type":
 			var text []byte
 			text, err = c.text()
-			e.Type = api.WatchEventType(d.reader.interned(text))
+			e.Type = api.WatchEventType(d.reader.parts.intern(text).text)
 		case string(name) == "object":
 			object, err = c.value()
 		default:
@@ -194,11 +190,6 @@ func (d *eventDecoder) read(c *cursor) (e event, err error) {
 			return e, err
 		}
 	}
-}
-
-// carriesObject reports whether an event of that type has an object of the collection.
-func carriesObject(kind api.WatchEventType) bool {
-	return kind == api.WatchAdded || kind == api.WatchModified || kind == api.WatchDeleted
 }
 
 // fill decodes the object according to the type of the event. A bookmark and an event of unknown
@@ -217,10 +208,11 @@ func (d *eventDecoder) fill(e *event, raw []byte) error {
 		return err
 	}
 	e.ResourceVersion = object.ResourceVersion
-	if carriesObject(e.Type) {
+	switch e.Type {
+	case api.WatchAdded, api.WatchModified, api.WatchDeleted:
 		e.Object = object
-	} else {
-		e.InitialEventsEnd = e.Type == api.WatchBookmark && api.IsInitialEventsEnd(object.Annotations)
+	case api.WatchBookmark:
+		e.InitialEventsEnd = api.IsInitialEventsEnd(object.Annotations)
 	}
 	return nil
 }

@@ -20,8 +20,7 @@
 //
 //   - Every object that api.Unmarshal accepts is decoded to the same object, provided that field
 //     names appear once. Fields that are not wanted are not checked.
-//   - Objects may share maps and slices: make a DeepCopy before you change one. No object keeps the
-//     memory of others alive beyond what it shares with them.
+//   - Objects may share maps and slices: make a DeepCopy before you change one.
 //   - The memory of a decoder is bounded by its limit for any sizes in the body.
 //
 // Next: package nsctl

@@ -8,9 +8,6 @@ import (
 
 // sharedParts are the parts that the objects of one list or watch share: maps of labels and
 // annotations, lists of owners, and interned strings. All of it is bounded.
-//
-// Sharing maps is safe because objects that were read are not changed. Metadata cannot even be
-// written back.
 type sharedParts struct {
 	labels      recent[map[string]string]
 	annotations recent[map[string]string]

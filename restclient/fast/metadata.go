@@ -12,11 +12,8 @@ import (
 )
 
 // metadataReader decodes the metadata of objects in one pass each: it extracts the wanted fields
-// and skips the others without parsing them (see boundary). encoding/json needs ten times as long,
-// because it scans every byte several times and allocates every text. Unlike encoding/json it
-// accepts field names only as Kubernetes spells them.
-//
-// It is for one goroutine.
+// and skips the others without parsing them (see boundary). Unlike encoding/json it accepts field
+// names only as Kubernetes spells them. It is for one goroutine.
 type metadataReader struct {
 	parts   sharedParts
 	text    textBuffer
@@ -186,27 +183,9 @@ func (r *metadataReader) ownField(into *string) error {
 func (r *metadataReader) internedField(into *string) error {
 	text, err := r.textValue()
 	if err == nil {
-		*into = r.interned(text)
+		*into = r.parts.intern(text).text
 	}
 	return err
-}
-
-// The kind of metadata-only objects.
-const (
-	partialKind       = "PartialObjectMetadata"
-	partialAPIVersion = "meta.k8s.io/v1"
-)
-
-func (r *metadataReader) interned(text []byte) string {
-	switch string(text) {
-	case "":
-		return ""
-	case partialKind:
-		return partialKind
-	case partialAPIVersion:
-		return partialAPIVersion
-	}
-	return r.parts.intern(text).text
 }
 
 func (r *metadataReader) numberField(into *int64) error {
@@ -234,8 +213,6 @@ func (r *metadataReader) timeField(into *api.Time) error {
 	*into = api.NewTime(moment)
 	return err
 }
-
-// The shared fields.
 
 // mapField reads labels or annotations. Equal bytes yield the same map.
 func (r *metadataReader) mapField(into *map[string]string, memory *recent[map[string]string]) error {

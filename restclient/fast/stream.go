@@ -80,8 +80,8 @@ func (s *stream) parse(read func(*cursor) error) error {
 	}
 }
 
-// one calls read with the next value and returns its size. Usually the buffer holds the whole
-// value. Otherwise its end is found first, in a second pass.
+// one calls read with the next value and returns its size. If the buffer does not hold the whole
+// value, its end is found first.
 func (s *stream) one(read func(*cursor) error) (size int, err error) {
 	if _, err := s.peek(); err != nil {
 		return 0, midway(err)
@@ -135,8 +135,7 @@ func (s *stream) value() ([]byte, error) {
 	return raw, nil
 }
 
-// finish checks that only white space follows. Reading the body to its end lets the connection be
-// reused.
+// finish checks that only white space follows. A body read to its end lets the connection be reused.
 func (s *stream) finish() error {
 	switch c, err := s.peek(); err {
 	case nil:
@@ -155,7 +154,7 @@ func (s *stream) more() error {
 		return s.err
 	}
 	s.makeRoom()
-	for range 100 {
+	for {
 		n, err := s.r.Read(s.buf[s.end:])
 		s.end += n
 		s.filled = s.end == len(s.buf)
@@ -167,8 +166,6 @@ func (s *stream) more() error {
 			return err
 		}
 	}
-	s.err = io.ErrNoProgress
-	return s.err
 }
 
 func (s *stream) makeRoom() {

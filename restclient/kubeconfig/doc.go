@@ -15,9 +15,6 @@
 // When files are merged, the first definition of a cluster, user or context wins, as a whole; so
 // does the first current-context. Relative paths are relative to their file.
 //
-// The result is a restclient.Config, ready for restclient.New, and an [Info] with its source and
-// warnings as data: this package writes to no terminal.
-//
 // Files that a kubeconfig names (tokenFile, client-certificate, certificate-authority and the like)
 // are read again while they are in use. The kubeconfig itself is read once, as by kubectl.
 //
@@ -33,10 +30,6 @@
 // used over plain http to a loopback address (see credentials.Allowed).
 //
 // A tokenFile wins over a token. A token or a client certificate switches the exec plugin off.
-//
-// # Failure
-//
-// The text of an error is one sentence with file, entry and advice, ready to be printed.
 //
 // Next: package restclient/discovery
 package kubeconfig

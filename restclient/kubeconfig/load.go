@@ -50,9 +50,8 @@ func (i *Info) warn(format string, args ...any) {
 // Load finds the configuration and returns it for restclient.New. It sets Host, TLS, Credentials and
 // Proxy.
 //
-// Info is never nil; beside an error it holds what was found before it. The error is a
-// [*credentials.FileError], [*ParseError], [*NoConfigError] or [*Error], and its text is a sentence
-// for the user.
+// Info is never nil; beside an error it holds what was found before it. The text of an error is a
+// sentence for the user.
 func Load(opts Options) (restclient.Config, *Info, error) {
 	info := &Info{Namespace: "default"}
 	cfg, searched, err := find(opts, info)
@@ -69,7 +68,7 @@ func Load(opts Options) (restclient.Config, *Info, error) {
 	case opts.Context != "":
 		info.Context = opts.Context
 		err = contextError(opts.Context, nil, searched)
-	case inCluster():
+	case service() != "":
 		loaded, err := loadInCluster(opts, info)
 		return loaded, info, err
 	default:
@@ -172,7 +171,9 @@ func (l *loader) load() (restclient.Config, error) {
 	if cfg.Proxy, err = l.proxy(); err != nil {
 		return cfg, err
 	}
-	cfg.TLS = l.tls()
+	c := l.cluster
+	cfg.TLS = restclient.TLS{CAData: c.CertificateAuthorityData, CAFile: c.CertificateAuthority,
+		ServerName: c.TLSServerName, Insecure: c.InsecureSkipTLSVerify}
 	cfg.Credentials, err = l.credentials(server)
 	return cfg, err
 }
@@ -265,15 +266,14 @@ func listOf(value string) []string {
 // and namespace.
 const DefaultServiceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-const (
-	serviceHostVariable = "KUBERNETES_SERVICE_HOST"
-	servicePortVariable = "KUBERNETES_SERVICE_PORT"
-)
-
-// inCluster reports whether the program runs in a pod: the kubelet sets these variables in every
-// container.
-func inCluster() bool {
-	return os.Getenv(serviceHostVariable) != "" && os.Getenv(servicePortVariable) != ""
+// service returns the address of the API server in a pod, "" elsewhere: the kubelet sets these
+// variables in every container.
+func service() string {
+	host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")
+	if host == "" || port == "" {
+		return ""
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // loadInCluster uses the service account of the pod. Token and CA are read again when the kubelet
@@ -296,7 +296,7 @@ func loadInCluster(opts Options, info *Info) (restclient.Config, error) {
 		impersonation = &credentials.Impersonation{UserName: opts.As, Groups: opts.AsGroups}
 	}
 	return restclient.Config{
-		Host:        "https://" + net.JoinHostPort(os.Getenv(serviceHostVariable), os.Getenv(servicePortVariable)),
+		Host:        "https://" + service(),
 		TLS:         restclient.TLS{CAFile: caFile},
 		Credentials: credentials.Join(token, impersonation),
 	}, nil

@@ -49,15 +49,6 @@ func (l *loader) proxy() (func(*http.Request) (*url.URL, error), error) {
 	return http.ProxyURL(proxy), nil
 }
 
-// tls returns how the server proves its identity. restclient.New checks the authority.
-func (l *loader) tls() restclient.TLS {
-	c := l.cluster
-	return restclient.TLS{
-		CAData: c.CertificateAuthorityData, CAFile: c.CertificateAuthority,
-		ServerName: c.TLSServerName, Insecure: c.InsecureSkipTLSVerify,
-	}
-}
-
 // execExtension is the name of the cluster extension that is handed to exec plugins.
 const execExtension = "client.authentication.k8s.io/exec"
 
