@@ -64,8 +64,7 @@ func (s *silence) end() {
 	s.cancel(nil)
 }
 
-// boundedReader limits what may be read for one value: a body, a list, or what a json.Decoder reads
-// for a value of a stream, and with it the decoder's memory.
+// boundedReader limits what may be read for one value: a body, a list, or a value of a stream.
 type boundedReader struct {
 	r     io.Reader
 	limit int

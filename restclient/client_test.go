@@ -169,45 +169,33 @@ func TestSnapshot(t *testing.T) {
 
 func TestNewRefusesWrongConfigurations(t *testing.T) {
 	dir := t.TempDir()
-	junk := filepath.Join(dir, "junk")
-	empty := filepath.Join(dir, "empty")
+	junk, empty := filepath.Join(dir, "junk"), filepath.Join(dir, "empty")
 	require.NoError(t, os.WriteFile(junk, []byte("no certificate"), 0o600))
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
-	const noURL = "Host is not an http:// or https:// URL"
-	const noCertificate = "TLS has certificate authority data that contains no PEM certificate"
-	for _, c := range []struct {
-		cfg   restclient.Config
-		field string
-		want  string
-		cause error
-	}{
-		{restclient.Config{}, "Host", noURL, nil},
-		{restclient.Config{Host: "ftp://x"}, "Host", noURL, nil},
-		{restclient.Config{Host: "server"}, "Host", noURL, nil},
-		{restclient.Config{Host: "https://"}, "Host", noURL, nil},
-		{restclient.Config{Host: "https://a b"}, "Host", noURL, nil},
-		{restclient.Config{Host: "https://joe:pa55@x"}, "Host", "Host has a user name, a query or a fragment", nil},
-		{restclient.Config{Host: "https://x?y=z"}, "Host", "Host has a user name, a query or a fragment", nil},
-		{restclient.Config{Host: "https://x", WatchTransport: "pigeon"}, "WatchTransport",
-			`WatchTransport "pigeon" is neither "http" nor "websocket"`, nil},
-		{restclient.Config{Host: "https://x", TLS: restclient.TLS{CAData: []byte("junk")}}, "TLS", noCertificate, nil},
-		{restclient.Config{Host: "https://x", TLS: restclient.TLS{CAFile: junk}}, "TLS.CAFile",
-			"TLS.CAFile " + junk + " contains no PEM certificate", nil},
-		{restclient.Config{Host: "https://x", TLS: restclient.TLS{CAFile: empty}}, "TLS.CAFile",
-			"TLS.CAFile " + empty + " contains no PEM certificate", nil},
-		{restclient.Config{Host: "https://x", TLS: restclient.TLS{CAFile: filepath.Join(dir, "none")}}, "TLS.CAFile",
-			"TLS.CAFile cannot be read", os.ErrNotExist},
-		{restclient.Config{Host: "https://x", TLS: restclient.TLS{CAFile: junk, Insecure: true}}, "TLS",
-			"TLS both skips verification", nil},
-	} {
-		_, err := restclient.New(c.cfg)
-		var wrong *restclient.ConfigError
-		require.ErrorAs(t, err, &wrong, c.want)
-		assert.Equal(t, c.field, wrong.Field)
-		assert.ErrorContains(t, err, "the client configuration is wrong: "+c.want)
-		if c.cause != nil {
-			assert.ErrorIs(t, err, c.cause, "the cause can be found")
+	wrong := map[string]restclient.Config{
+		`WatchTransport "pigeon" is neither "http" nor "websocket"`: {Host: "https://x", WatchTransport: "pigeon"},
+		"TLS has certificate authority data that contains no PEM certificate": {Host: "https://x",
+			TLS: restclient.TLS{CAData: []byte("junk")}},
+		"TLS.CAFile " + junk + " contains no PEM certificate":  {Host: "https://x", TLS: restclient.TLS{CAFile: junk}},
+		"TLS.CAFile " + empty + " contains no PEM certificate": {Host: "https://x", TLS: restclient.TLS{CAFile: empty}},
+		"TLS both skips verification":                          {Host: "https://x", TLS: restclient.TLS{CAFile: junk, Insecure: true}},
+		"TLS.CAFile cannot be read":                            {Host: "https://x", TLS: restclient.TLS{CAFile: filepath.Join(dir, "none")}},
+	}
+	for want, cfg := range wrong {
+		_, err := restclient.New(cfg)
+		require.ErrorAs(t, err, new(*restclient.ConfigError), want)
+		assert.ErrorContains(t, err, "the client configuration is wrong: "+want)
+		if want == "TLS.CAFile cannot be read" {
+			assert.ErrorIs(t, err, os.ErrNotExist, "the cause can be found")
 		}
+	}
+	for host, want := range map[string]string{
+		"": "is not an http:// or https:// URL", "ftp://x": "is not an http", "server": "is not an http",
+		"https://": "is not an http", "https://a b": "is not an http", "https://joe:pa55@x": "has a user name, a query",
+		"https://x?y=z": "has a user name, a query or a fragment",
+	} {
+		_, err := restclient.New(restclient.Config{Host: host})
+		assert.ErrorContains(t, err, "the client configuration is wrong: Host "+want)
 		assert.NotContains(t, err.Error(), "pa55")
 	}
 }

@@ -61,8 +61,7 @@ func decodeObject[T any](data []byte) (object T, err error) {
 
 func isNull(data []byte) bool { return string(bytes.TrimSpace(data)) == "null" }
 
-// List decodes a list when it is complete. It reads the body to its end, so that the connection can
-// be used again.
+// List decodes a list when it is complete.
 func (d *plainDecoder[T]) List(body io.Reader, limit int) (*api.List[T], error) {
 	var fields map[string]json.RawMessage // which keeps the case of names
 	document := json.NewDecoder(body)
@@ -103,7 +102,6 @@ func (d *plainDecoder[T]) List(body io.Reader, limit int) (*api.List[T], error) 
 }
 
 // IsListField reports whether a field of a list is part of its head, or of a Status in its place.
-// Others are not kept: there may be any number of them.
 func IsListField(name string) bool {
 	switch name {
 	case "kind", "apiVersion", "metadata", "status", "message", "reason", "details", "code":

@@ -306,9 +306,9 @@ func (p *pool) renewIfChanged() bool {
 }
 
 // unanswered is called when the time for a request over a transport was over before an answer came.
-// If no other request has been answered since this one was sent, new requests get new connections;
-// those in progress continue. HTTP/2 sends no ping while the events of a watch arrive, even if the
-// way to the server is dead. A transport without any answer may still be connecting, and is kept.
+// If no other request has been answered since this one was sent, new requests get new connections:
+// HTTP/2 sends no ping while the events of a watch arrive, even if the way to the server is dead. A
+// transport without any answer may still be connecting, and is kept.
 func (p *pool) unanswered(transport *http.Transport, sent time.Time) {
 	p.mu.Lock()
 	if p.transport != transport || p.lastAnswer.IsZero() || p.lastAnswer.After(sent) {

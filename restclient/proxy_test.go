@@ -1,10 +1,8 @@
 package restclient_test
 
 import (
-	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"testing"
@@ -15,22 +13,6 @@ import (
 	"orrery/restclient"
 	"orrery/restclient/restclienttest"
 )
-
-func noProxy(*http.Request) (*url.URL, error) { return nil, nil }
-
-func TestNameThatDoesNotResolve(t *testing.T) {
-	noServers := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		return nil, errors.New("no name servers here")
-	}}
-	for _, transport := range transports {
-		client := mustClient(t, restclient.Config{
-			Host: "http://no-such-host.invalid", Proxy: noProxy, WatchTransport: transport,
-			Dial: (&net.Dialer{Resolver: noServers}).DialContext,
-		})
-		expectKind(t, client, transport, restclient.HostNotFound,
-			"the host name of http://no-such-host.invalid cannot be resolved: ")
-	}
-}
 
 func TestProxies(t *testing.T) {
 	const target = "https://behind.test"

@@ -48,8 +48,7 @@ func redirected(answer *http.Response, u *url.URL) error {
 	return fmt.Errorf("%d, a redirect to %s", answer.StatusCode, place)
 }
 
-// spokeHTTPToTLS recognises the page with which Go's TLS server, and so kube-apiserver, answers
-// plain HTTP. Only its text identifies it.
+// spokeHTTPToTLS recognises the page with which Go's TLS server answers plain HTTP, by its text.
 func spokeHTTPToTLS(body []byte) bool {
 	return strings.HasPrefix(string(body), "Client sent an HTTP request to an HTTPS server")
 }

@@ -144,8 +144,7 @@ var secretPatterns = []struct {
 }
 
 // Redact returns text without likely secrets: the rest of an Authorization header, the user and
-// password of a URL, tokens and passwords in its parameters. Errors of this package have gone
-// through it; use it for other texts in the same logs.
+// password of a URL, tokens and passwords in its parameters. Errors of this package are redacted.
 func Redact(text string) string {
 	for _, s := range secretPatterns {
 		text = s.pattern.ReplaceAllString(text, s.keep)

@@ -158,14 +158,6 @@ func TestWrongCertificates(t *testing.T) {
 	}
 }
 
-func mustClient(t *testing.T, cfg restclient.Config) *restclient.Client {
-	t.Helper()
-	client, err := restclient.New(cfg)
-	require.NoError(t, err)
-	t.Cleanup(client.Close)
-	return client
-}
-
 // expectKind sends a request (for websocket a watch) and expects it to fail with that kind and a
 // message with this prefix.
 func expectKind(t *testing.T, client *restclient.Client, transport restclient.WatchTransport,

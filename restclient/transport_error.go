@@ -192,8 +192,7 @@ func certificateKind(err error) (TransportErrorKind, bool) {
 }
 
 // clientCertificateAlert reports whether a TLS alert from the other side (RFC 8446 section 6.2)
-// complains about the certificate that we sent or failed to send. crypto/tls does not export the
-// type of its alerts, which are uint8.
+// complains about our certificate. crypto/tls does not export the type of its alerts, a uint8.
 func clientCertificateAlert(err error) bool {
 	alert := reflect.ValueOf(err)
 	if alert.Kind() != reflect.Uint8 {
@@ -208,8 +207,7 @@ func clientCertificateAlert(err error) bool {
 }
 
 // http2NotEstablished ends the error of a request whose new HTTP/2 connection broke before it was
-// used: a server that rejects a client certificate says so after the client's half of the
-// handshake. net/http does not export the error.
+// used, for instance because the server rejects a client certificate.
 const http2NotEstablished = "http2: client conn could not be established"
 
 func networkKind(err error) TransportErrorKind {

@@ -91,8 +91,7 @@ func (r *Resource[T]) UpdateStatus(ctx context.Context, object T, opts api.Updat
 	return r.UpdateSubresource(ctx, object.GetName(), "status", object, opts)
 }
 
-// UpdateSubresource replaces a subresource of the object name: "status", "finalize",
-// "scale".
+// UpdateSubresource replaces a subresource of the object name: "status", "finalize", "scale".
 func (r *Resource[T]) UpdateSubresource(ctx context.Context, name, subresource string, object T,
 	opts api.UpdateOptions) (T, error) {
 	req, err := r.objectRequest("update", http.MethodPut, r.namespaceOf(object), name, subresource)
@@ -112,8 +111,7 @@ func (r *Resource[T]) Patch(ctx context.Context, name string, kind api.PatchType
 	return r.one(ctx, req)
 }
 
-// Delete deletes one object. Nil means that the server has accepted it: an object with finalizers
-// or with a grace period still exists.
+// Delete deletes one object, which still exists if it has finalizers or a grace period.
 func (r *Resource[T]) Delete(ctx context.Context, name string, opts api.DeleteOptions) error {
 	req, err := r.objectRequest("delete", http.MethodDelete, "", name)
 	if err != nil {

@@ -170,49 +170,33 @@ var chatty = watches(func(s *restclienttest.Stream) {
 	}
 })
 
-// overTLS runs a test in a bubble with an HTTP/2 server whose /slow takes a minute to answer, over
-// a link.
-func overTLS(t *testing.T, test func(t *testing.T, server *restclienttest.Server, link *chaos.Link,
-	do func(path string, timeout time.Duration) error)) {
+// A connection on which other requests are answered is not to blame for a slow answer, and a caller
+// whose timeout is shorter than a handshake must not start one after the other.
+func TestAConnectionThatAnswersOrIsBeingOpenedIsKept(t *testing.T) {
+	slow := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			time.Sleep(time.Minute)
+		}
+		io.WriteString(w, `1`)
+	}
 	synctest.Test(t, func(t *testing.T) {
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/slow" {
-				time.Sleep(time.Minute)
-			}
-			io.WriteString(w, `1`)
-		}), restclienttest.NewAuthority(t), nil)
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(slow), restclienttest.NewAuthority(t), nil)
 		var link chaos.Link
 		client := server.Client(func(cfg *restclient.Config) { cfg.Dial = link.Dial(server.Dial) })
-		test(t, server, &link, func(path string, timeout time.Duration) error {
+		do := func(path string, timeout time.Duration) error {
 			ctx, cancel := context.WithTimeout(t.Context(), timeout)
 			defer cancel()
 			return client.Do(ctx, get(path), nil)
-		})
-	})
-}
-
-// A connection on which other requests are answered is not to blame for a slow answer.
-func TestAConnectionThatAnswersOtherRequestsIsKept(t *testing.T) {
-	overTLS(t, func(t *testing.T, server *restclienttest.Server, _ *chaos.Link,
-		do func(string, time.Duration) error) {
+		}
+		link.Delay(3 * time.Second)
+		require.ErrorIs(t, do("/", time.Second), context.DeadlineExceeded)
+		time.Sleep(10 * time.Second) // the handshake ends
+		link.Heal()
 		for range 3 {
 			require.NoError(t, do("/", time.Second))
 			time.AfterFunc(time.Second, func() { assert.NoError(t, do("/", time.Second)) })
 			require.ErrorIs(t, do("/slow", 2*time.Second), context.DeadlineExceeded)
 		}
-		assert.Equal(t, 1, server.Dialled())
-	})
-}
-
-// A caller whose timeout is shorter than a handshake must not start one after the other.
-func TestAConnectionThatIsBeingOpenedIsKept(t *testing.T) {
-	overTLS(t, func(t *testing.T, server *restclienttest.Server, link *chaos.Link,
-		do func(string, time.Duration) error) {
-		link.Delay(3*time.Second)
-		require.ErrorIs(t, do("/", time.Second), context.DeadlineExceeded)
-		time.Sleep(10 * time.Second)
-		link.Heal()
-		require.NoError(t, do("/", time.Second))
 		assert.Equal(t, 1, server.Dialled())
 	})
 }

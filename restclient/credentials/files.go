@@ -29,8 +29,7 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// plainCause removes verb and path from an error of package os: the surrounding sentence has the
-// path.
+// plainCause removes verb and path from an error of package os.
 func plainCause(err error) error {
 	if pathError, ok := err.(*os.PathError); ok {
 		return pathError.Err
@@ -48,8 +47,7 @@ type TokenFile struct {
 
 	path string // immutable
 
-	// The mutex is held during a read, so that concurrent callers share it. These files are small
-	// and local.
+	// The mutex is held during a read of the small, local file: concurrent callers share it.
 	mu       sync.Mutex
 	token    string    // empty: none was read, or the last one was refused
 	freshTil time.Time // when to read again

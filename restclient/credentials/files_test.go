@@ -28,14 +28,6 @@ func certificateFiles(t *testing.T) CertificateConfig {
 	return CertificateConfig{CertFile: filepath.Join(dir, "tls.crt"), KeyFile: filepath.Join(dir, "tls.key")}
 }
 
-func TestInlineCertificate(t *testing.T) {
-	cert := newCertificate(t, "jane")
-	assert.Equal(t, "jane", clientCertificate(t, cert).Leaf.Subject.CommonName)
-	assert.Same(t, clientCertificate(t, cert), clientCertificate(t, cert),
-		"the pointer is the same while the certificate is")
-	assert.Empty(t, sent(t, cert).Header)
-}
-
 func TestCertificateFilesAreReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := certificateFiles(t)

@@ -113,9 +113,8 @@ func (c *Client) get(ctx context.Context, req restclient.Request, into any) (asO
 }
 
 // describedMoment returns a moment, by the server's clock, that is not later than the state in the
-// answer. The Date header is when the answer was written, and the request was sent at most the
-// duration of the exchange before. Only differences of our own clock are used, which may be wrong
-// by hours.
+// answer: the Date header is when the answer was written, and the request was sent at most the
+// duration of the exchange before.
 func describedMoment(header http.Header, took time.Duration) time.Time {
 	date, err := http.ParseTime(header.Get("Date"))
 	if err != nil {
@@ -124,8 +123,7 @@ func describedMoment(header http.Header, took time.Duration) time.Time {
 	return date.Add(-took)
 }
 
-// resources fetches the legacy document of a group version. Its name may come from a server's list
-// of groups.
+// resources fetches the legacy document of a group version.
 func (c *Client) resources(ctx context.Context, gv api.GroupVersion) (*api.APIResourceList, time.Time, error) {
 	path, err := restclient.VersionPath(gv)
 	if err != nil {

@@ -131,16 +131,6 @@ func TestBrokenGroupIsNotTheCauseOfTheWhole(t *testing.T) {
 	})
 }
 
-func TestOneDocumentAggregatedTheOtherNot(t *testing.T) {
-	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
-		d.fake.mixed = true
-		lists, err := d.ServerPreferredNamespacedResources(t.Context())
-		require.NoError(t, err)
-		assert.Len(t, lists, 4)
-		assert.Equal(t, []string{"/api", "/api/v1", "/apis"}, paths(d.asked, 0))
-	})
-}
-
 func TestDocumentsAreRequestedInParallel(t *testing.T) {
 	inForm(t, formLegacy, Config{}, func(t *testing.T, d *discovered) {
 		d.fake.delay = time.Second

@@ -28,7 +28,6 @@ const (
 type fakeServer struct {
 	mu        sync.Mutex
 	form      form
-	mixed     bool                    // /api in the legacy form, regardless of form
 	groups    []api.APIGroupDiscovery // core first
 	broken    map[string]int          // group version: status code of its legacy document; stale in the aggregated form
 	refuse    map[string]int          // path: status code
@@ -175,7 +174,7 @@ func encode(document any) (int, []byte) {
 
 func (s *fakeServer) document(core bool, accept string) any {
 	form := s.form
-	if s.mixed && core || !strings.Contains(accept, "apidiscovery.k8s.io;v="+string(form)) {
+	if !strings.Contains(accept, "apidiscovery.k8s.io;v="+string(form)) {
 		form = formLegacy
 	}
 	var groups []api.APIGroupDiscovery

@@ -215,13 +215,3 @@ func TestMemoryOfAReaderIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, r.parts.strings)
 }
-
-// A reader is reused after an invalid object and keeps nothing of it.
-func TestReaderAfterAnError(t *testing.T) {
-	r := &metadataReader{}
-	_, _, err := r.readJSON([]byte(`{"metadata":{"name":"wrong","labels":{"a":"b"},"generation":"x"}}`))
-	require.Error(t, err)
-	head, _, err := r.readJSON([]byte(`{"metadata":{"labels":{"a":"c"}}}`))
-	require.NoError(t, err)
-	assert.Equal(t, &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Labels: map[string]string{"a": "c"}}}, head)
-}

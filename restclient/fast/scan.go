@@ -84,8 +84,7 @@ func (b *boundary) scanString(data []byte) (n int, closed bool) {
 		b.escaped = false
 		i = 1
 	}
-	// The position of the next quote is kept while escapes before it are skipped: no byte is
-	// searched twice.
+	// The next quote is kept while escapes before it are skipped: no byte is searched twice.
 	quote := -1
 	for i < len(data) {
 		if quote < i {
@@ -123,7 +122,7 @@ func endsScalar(c byte) bool {
 var errShort = errors.New("the value goes on")
 
 // cursor parses JSON in memory. It returns errShort if the bytes end too early; the caller then
-// reads more and starts again. That takes one pass; finding the end of a value first takes two.
+// reads more and starts again.
 type cursor struct {
 	data []byte
 	pos  int
