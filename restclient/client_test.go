@@ -169,19 +169,20 @@ func TestSnapshot(t *testing.T) {
 
 func TestNewRefusesWrongConfigurations(t *testing.T) {
 	dir := t.TempDir()
-	junk, empty := filepath.Join(dir, "junk"), filepath.Join(dir, "empty")
+	junk, empty, none := filepath.Join(dir, "junk"), filepath.Join(dir, "empty"), filepath.Join(dir, "none")
 	require.NoError(t, os.WriteFile(junk, []byte("no certificate"), 0o600))
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
 	wrong := map[string]restclient.Config{
-		`WatchTransport "pigeon" is neither "http" nor "websocket"`: {Host: "https://x", WatchTransport: "pigeon"},
-		"TLS has certificate authority data that contains no PEM certificate": {Host: "https://x",
+		`WatchTransport "pigeon" is neither "http" nor "websocket"`: {WatchTransport: "pigeon"},
+		"TLS has certificate authority data that contains no PEM certificate": {
 			TLS: restclient.TLS{CAData: []byte("junk")}},
-		"TLS.CAFile " + junk + " contains no PEM certificate":  {Host: "https://x", TLS: restclient.TLS{CAFile: junk}},
-		"TLS.CAFile " + empty + " contains no PEM certificate": {Host: "https://x", TLS: restclient.TLS{CAFile: empty}},
-		"TLS both skips verification":                          {Host: "https://x", TLS: restclient.TLS{CAFile: junk, Insecure: true}},
-		"TLS.CAFile cannot be read":                            {Host: "https://x", TLS: restclient.TLS{CAFile: filepath.Join(dir, "none")}},
+		"TLS.CAFile " + junk + " contains no PEM certificate":  {TLS: restclient.TLS{CAFile: junk}},
+		"TLS.CAFile " + empty + " contains no PEM certificate": {TLS: restclient.TLS{CAFile: empty}},
+		"TLS both skips verification":                          {TLS: restclient.TLS{CAFile: junk, Insecure: true}},
+		"TLS.CAFile cannot be read":                            {TLS: restclient.TLS{CAFile: none}},
 	}
 	for want, cfg := range wrong {
+		cfg.Host = "https://x"
 		_, err := restclient.New(cfg)
 		require.ErrorAs(t, err, new(*restclient.ConfigError), want)
 		assert.ErrorContains(t, err, "the client configuration is wrong: "+want)

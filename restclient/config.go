@@ -44,9 +44,9 @@ type Config struct {
 	// MaxRetryAfter is the longest wait that a Retry-After header may ask for. If the server asks
 	// for more the answer is returned as an error at once. 0 means DefaultMaxRetryAfter.
 	MaxRetryAfter time.Duration
-	// Timeout limits one attempt of a request other than a watch, from the moment that it leaves the
-	// rate limit until its body is read: a server that sends a byte now and then is not silent. 0
-	// means DefaultTimeout; a negative value means no limit other than the context's.
+	// Timeout limits one attempt of a request other than a watch, from the moment that it leaves
+	// the rate limit until its body is read: a server that sends a byte now and then is not silent.
+	// 0 means DefaultTimeout; a negative value means no limit other than the context's.
 	Timeout time.Duration
 
 	// PingInterval is how long a connection in use may be silent before it is pinged (HTTP/2,
@@ -67,8 +67,8 @@ type Config struct {
 	MaxFrameBytes int
 	MaxBodyBytes  int
 	// MaxListBytes bounds one answer to a list or to deleting a collection. 0 means
-	// DefaultMaxListBytes, which suits an informer of a big cluster. The textbook's codec takes up to
-	// four times the size of a list.
+	// DefaultMaxListBytes, which suits an informer of a big cluster. The textbook's codec takes up
+	// to four times the size of a list.
 	MaxListBytes int
 
 	Trace *Trace // observes requests; nil costs one branch per hook
@@ -87,8 +87,8 @@ type TLS struct {
 	Insecure bool
 }
 
-// Format prints the type of the credentials, whatever the verb, and nothing that may be secret, as a
-// Host can be before New has checked it.
+// Format prints the type of the credentials, whatever the verb, and nothing that may be secret, as
+// a Host can be before New has checked it.
 func (c Config) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "restclient.Config(credentials %T)", c.Credentials)
 }
@@ -125,8 +125,8 @@ type Credentials interface {
 	// or ClientCertificate then returns other credentials, the request is repeated, once.
 	Unauthorized(req *http.Request)
 	// ClientCertificate returns the certificate for TLS handshakes, or nil and no error for none.
-	// It is asked at each handshake and at most once a minute in between: after a different pointer,
-	// new requests go over new connections.
+	// It is asked at each handshake and at most once a minute in between: after a different
+	// pointer, new requests go over new connections.
 	ClientCertificate() (*tls.Certificate, error)
 }
 

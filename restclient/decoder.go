@@ -140,10 +140,10 @@ type Object interface {
 	GetResourceVersion() string
 }
 
-// Decoder decodes the answers of a [Resource] with objects of type T. It is safe for concurrent use.
-// limit is the greatest size in bytes of one event or one item; a larger one is a [*TooLargeError].
-// A body that ends inside a value is io.ErrUnexpectedEOF. Errors of reading from body are returned
-// as they are, or wrapped.
+// Decoder decodes the answers of a [Resource] with objects of type T. It is safe for concurrent
+// use. limit is the greatest size in bytes of one event or one item; a larger one is a
+// [*TooLargeError]. A body that ends inside a value is io.ErrUnexpectedEOF. Errors of reading from
+// body are returned as they are, or wrapped.
 type Decoder[T Object] interface {
 	// Object decodes a body that is one object. The result does not refer to body.
 	Object(body []byte) (T, error)

@@ -76,7 +76,8 @@ func ok(w http.ResponseWriter, r *http.Request) {
 // hangUp closes the connection without an answer.
 func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// bodies counts the opened and the closed response bodies of a client, and the bytes read from them.
+// bodies counts the opened and the closed response bodies of a client, and the bytes read from
+// them.
 type bodies struct{ opened, closed, read atomic.Int64 }
 
 func (b *bodies) wrap(next http.RoundTripper) http.RoundTripper {

@@ -91,8 +91,8 @@ func (p *pool) proxy(req *http.Request) (*url.URL, error) {
 }
 
 // connections are the open connections of a client. net/http closes only idle ones: an HTTP/2
-// connection whose last stream was just cancelled would stay for a minute and a half. So connections
-// and their users are counted here, and after close none outlives its last user.
+// connection whose last stream was just cancelled would stay for a minute and a half. So
+// connections and their users are counted here, and after close none outlives its last user.
 type connections struct {
 	dial func(ctx context.Context, network, addr string) (net.Conn, error)
 

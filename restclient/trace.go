@@ -22,8 +22,8 @@ type Trace struct {
 	RequestDone  func(RequestInfo, RequestResult)
 
 	// Finished is called when a request other than a watch is over; the result describes the last
-	// attempt, except for Duration and Err, which are those of the whole, waits included. Attempt is
-	// 0 if the context ended before the first one.
+	// attempt, except for Duration and Err, which are those of the whole, waits included. Attempt
+	// is 0 if the context ended before the first one.
 	Finished func(RequestInfo, RequestResult)
 
 	// Retry is called before the pause that precedes another attempt; err is what went wrong with
@@ -33,8 +33,8 @@ type Trace struct {
 	// Throttled is called after an attempt has waited for the rate limit.
 	Throttled func(info RequestInfo, wait time.Duration)
 
-	// WatchOpened, WatchFrame and WatchClosed follow one watch. A frame is one event on the wire. Err
-	// is what ended the watch, io.EOF for a clean end and ErrWatchStopped for Stop.
+	// WatchOpened, WatchFrame and WatchClosed follow one watch. A frame is one event on the wire.
+	// Err is what ended the watch, io.EOF for a clean end and ErrWatchStopped for Stop.
 	WatchOpened func(RequestInfo)
 	WatchFrame  func(info RequestInfo, event api.WatchEventType, bytes int)
 	WatchClosed func(info RequestInfo, frames int64, open time.Duration, err error)

@@ -16,8 +16,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// recorder writes down every hook as a line, and the versions that requests have returned.
-type recorder struct{ lines, versions []string }
+// recorder writes down every hook as a line.
+type recorder struct{ lines []string }
 
 func (r *recorder) add(format string, args ...any) {
 	r.lines = append(r.lines, fmt.Sprintf(format, args...))
@@ -28,12 +28,16 @@ func (r *recorder) trace() *restclient.Trace {
 		return fmt.Sprintf("%s %s %s %s/%s/%s %s #%d", i.Method, i.Verb, i.Resource.Resource, i.Namespace, i.Name,
 			i.Subresource, i.Path, i.Attempt)
 	}
+	ended := func(how string) func(i restclient.RequestInfo, res restclient.RequestResult) {
+		return func(i restclient.RequestInfo, res restclient.RequestResult) {
+			r.add("%s %s: %d after %v, limited %v, waited %v, version %q: %v", how, about(i), res.Code, res.Duration,
+				res.Limited, res.Waited.Round(time.Millisecond), res.ResourceVersion, res.Err)
+		}
+	}
 	return &restclient.Trace{
 		RequestStart: func(i restclient.RequestInfo) { r.add("start %s", about(i)) },
-		RequestDone: func(i restclient.RequestInfo, res restclient.RequestResult) {
-			r.add("done %s: %d after %v, %v", about(i), res.Code, res.Duration, res.Err)
-			r.versions = append(r.versions, res.ResourceVersion)
-		},
+		RequestDone:  ended("done"),
+		Finished:     ended("finished"),
 		Retry: func(i restclient.RequestInfo, wait time.Duration, err error) {
 			r.add("retry %s in %v: %v", about(i), wait, err)
 		},
@@ -47,74 +51,33 @@ func (r *recorder) trace() *restclient.Trace {
 	}
 }
 
+// The whole cost of a request: attempts, the pause between them, and the rate limit.
 func TestTraceOfARequest(t *testing.T) {
-	bubble(t, script(code(503, "Retry-After", "2"), func(w http.ResponseWriter, r *http.Request) {
+	slow := func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(30 * time.Millisecond)
 		answer(w, 200, namespace("shop", "1"))
-	}, code(404)), func(t *testing.T, server *restclienttest.Server) {
+	}
+	bubble(t, script(code(503, "Retry-After", "2"), slow), func(t *testing.T, server *restclienttest.Server) {
 		var r recorder
-		client := server.Client(func(cfg *restclient.Config) { cfg.Trace = r.trace() })
-		namespaces := namespacesOf(client)
-		_, err := namespaces.UpdateStatus(t.Context(), namespace("shop", "1"), api.UpdateOptions{})
+		client := server.Client(func(cfg *restclient.Config) { cfg.QPS, cfg.Burst, cfg.Trace = 0.125, 1, r.trace() })
+		_, err := namespacesOf(client).UpdateStatus(t.Context(), namespace("shop", "1"), api.UpdateOptions{})
 		require.NoError(t, err)
-		require.Error(t, client.Do(t.Context(), get("/version"), nil))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err = client.Do(ctx, get("/version"), nil)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
 		const about = "PUT update namespaces /shop/status /api/v1/namespaces/shop/status #"
 		const busy = "the server is currently unable to handle the request (put namespaces shop)"
 		assert.Equal(t, []string{
 			"start " + about + "1",
-			"done " + about + "1: 503 after 0s, " + busy,
+			"done " + about + `1: 503 after 0s, limited true, waited 0s, version "": ` + busy,
 			"retry " + about + "1 in 2s: " + busy,
 			"start " + about + "2",
-			"done " + about + "2: 200 after 30ms, <nil>",
-			"start GET   // /version #1",
-			"done GET   // /version #1: 404 after 0s, the server could not find the requested resource",
+			"done " + about + `2: 200 after 30ms, limited true, waited 6s, version "1": <nil>`,
+			"finished " + about + `2: 200 after 8.03s, limited true, waited 6s, version "1": <nil>`,
+			// No attempt was made: there was no token.
+			`finished GET   // /version #0: 0 after 0s, limited true, waited 7.97s, version "": ` + err.Error(),
 		}, r.lines)
-		assert.Equal(t, []string{"", "1", ""}, r.versions, "the version identifies the write")
-	})
-}
-
-// The whole cost of a request: attempts, the pause between them, and the rate limit.
-func TestTraceOfTheWhole(t *testing.T) {
-	slow := func(http.ResponseWriter, *http.Request) { time.Sleep(time.Second) }
-	bubble(t, script(code(503, "Retry-After", "2"), slow, slow), func(t *testing.T, server *restclienttest.Server) {
-		var done, finished []restclient.RequestResult
-		var attempts []int
-		client := server.Client(func(cfg *restclient.Config) {
-			cfg.QPS, cfg.Burst = 0.125, 1
-			cfg.Trace = &restclient.Trace{
-				RequestDone: func(_ restclient.RequestInfo, result restclient.RequestResult) {
-					done = append(done, result)
-				},
-				Finished: func(info restclient.RequestInfo, result restclient.RequestResult) {
-					finished = append(finished, result)
-					attempts = append(attempts, info.Attempt)
-				},
-			}
-		})
-		put := restclient.Request{Verb: "PUT", Path: "/x", Body: []byte("hello")}
-		require.NoError(t, client.Do(t.Context(), put, nil))
-		require.Len(t, done, 2)
-		assert.Equal(t, 503, done[0].Code)
-		assert.Zero(t, done[0].Waited)
-		assert.True(t, done[0].Limited)
-		want := restclient.RequestResult{Code: 200, Duration: time.Second, Limited: true, Waited: 6 * time.Second}
-		assert.Equal(t, want, done[1])
-		want.Duration = 9 * time.Second
-		assert.Equal(t, []restclient.RequestResult{want}, finished)
-		assert.Equal(t, []int{2}, attempts)
-
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		err := client.Do(ctx, put, nil)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Len(t, done, 2)
-		assert.Equal(t, []int{2, 0}, attempts, "no attempt was made: there was no token")
-		assert.Equal(t, err, finished[1].Err)
-
-		watchOf(t, client).Stop()
-		require.Len(t, done, 3)
-		assert.False(t, done[2].Limited)
-		assert.Len(t, finished, 2, "a watch has no end of this kind")
 	})
 }
 
@@ -142,7 +105,7 @@ func TestTraceOfAWatch(t *testing.T) {
 			const about = "GET watch pods // /api/v1/pods #1"
 			assert.Equal(t, []string{
 				"start " + about,
-				fmt.Sprintf("done %s: %d after 0s, <nil>", about, status),
+				fmt.Sprintf(`done %s: %d after 0s, limited false, waited 0s, version "": <nil>`, about, status),
 				"opened " + about,
 				"frame /api/v1/pods ADDED 41 bytes",
 				"frame /api/v1/pods BOOKMARK 31 bytes",

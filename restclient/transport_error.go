@@ -93,8 +93,8 @@ func (e *TransportError) Sentence() string {
 func (e *TransportError) Unwrap() error { return e.Err }
 
 // Unreachable reports whether the server could not be reached, or the connection to it broke: the
-// same request may go better later. It is false where something has to be put right first, such as a
-// certificate. Packages that do not know this one, such as informer/reflector, ask for this method.
+// same request may go better later. Packages that do not know this one, such as informer/reflector,
+// ask for this method.
 func (e *TransportError) Unreachable() bool {
 	switch e.Kind {
 	case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled, ConnectionDead:

@@ -53,13 +53,6 @@ func TestFieldNamesAreCaseSensitive(t *testing.T) {
 	}
 }
 
-func TestUnstructuredFieldNamesAreCaseSensitive(t *testing.T) {
-	var u Unstructured
-	require.NoError(t, Unmarshal([]byte(`{"metadata":{"name":"a"},"Metadata":{"name":"b"}}`), &u))
-	assert.Equal(t, "a", u.GetName())
-	assert.Equal(t, "b", u.NestedString("Metadata", "name"), "an unknown field is kept")
-}
-
 // What this project does not know it writes back, and a field of another case is not known.
 func TestAFieldOfAnotherCaseIsWrittenBack(t *testing.T) {
 	const document = `{"metadata":{"name":"a","Name":"b"},"spec":{"Finalizers":["x"],"finalizers":["kubernetes"]}` +
@@ -71,29 +64,6 @@ func TestAFieldOfAnotherCaseIsWrittenBack(t *testing.T) {
 	written, err := json.Marshal(n)
 	require.NoError(t, err)
 	assert.JSONEq(t, document, string(written))
-}
-
-// FuzzUnmarshal compares with encoding/json for documents whose names have the right case, which
-// it makes by decoding and encoding, and checks that nothing panics.
-func FuzzUnmarshal(f *testing.F) {
-	for _, seed := range []string{
-		`{"metadata":{"name":"a","labels":{"A":"b"},"ownerReferences":[{"name":"x"}]}}`, `{"Metadata":{}}`, `[` +
-			`]`, `null`, `{"a":[1,{"b":"\""}]}`, `{`, ``,
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var got, want PartialObjectMetadata
-		if Unmarshal(data, &got) != nil {
-			return
-		}
-		encoded, err := json.Marshal(&got)
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(encoded, &want))
-		got = PartialObjectMetadata{}
-		require.NoError(t, Unmarshal(encoded, &got))
-		assert.Equal(t, want, got)
-	})
 }
 
 // A server's texts end up in logs, Events and conditions, where a long one displaces the others.

@@ -68,13 +68,6 @@ func TestWireStatuses(t *testing.T) {
 		assert.True(t, c.check(err), c.file)
 		assert.Equal(t, c.code, api.CodeOf(err))
 		assert.EqualError(t, err, c.message)
-		back, marshalErr := json.Marshal(status)
-		require.NoError(t, marshalErr)
-		var want, got map[string]any
-		require.NoError(t, json.Unmarshal(wire(t, c.file), &want))
-		require.NoError(t, json.Unmarshal(back, &got))
-		delete(want, "metadata") // empty in a Status; this project leaves it out
-		assert.Equal(t, want, got)
 	}
 	var tooLarge api.Status
 	require.NoError(t, json.Unmarshal(wire(t, "status-504-too-large.json"), &tooLarge))

@@ -33,8 +33,8 @@ const (
 	InteractiveAlways      InteractiveMode = "Always"      // without a terminal, the plugin is not run
 )
 
-// ExecConfig describes an exec credential plugin, a program that prints credentials, as a kubeconfig
-// does (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
+// ExecConfig describes an exec credential plugin, a program that prints credentials
+// (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
 // fmt and encoding/json show neither arguments nor the environment.
 type ExecConfig struct {
 	APIVersion  string   `yaml:"apiVersion"` // ExecV1 or ExecV1beta1. Required.
@@ -60,10 +60,10 @@ type EnvVar struct {
 	Value string `yaml:"value"`
 }
 
-// renewalPause is the shortest time between two runs of a plugin after a 401, and the least time for
-// which a credential is used: the plugin must not run for each request if its output is refused, or
-// has expired by this machine's clock. A certificate of that age survives a 401: the refused request
-// may have used its predecessor.
+// renewalPause is the shortest time between two runs of a plugin after a 401, and the least time
+// for which a credential is used: the plugin must not run for each request if its output is
+// refused, or has expired by this machine's clock. A certificate of that age survives a 401: the
+// refused request may have used its predecessor.
 const renewalPause = 10 * time.Second
 
 // Exec is an exec credential plugin. Create it with [NewExec].

@@ -123,8 +123,8 @@ type CertificateConfig struct {
 
 // Certificate is a client certificate. Create it with [NewCertificate].
 //
-// Files are read again at each call of ClientCertificate. While they cannot be read, or do not match
-// because only one has been replaced yet, the last good pair stays in use until it expires.
+// Files are read again at each call of ClientCertificate. While they cannot be read, or do not
+// match because only one has been replaced yet, the last good pair stays in use until it expires.
 type Certificate struct {
 	described
 	constant

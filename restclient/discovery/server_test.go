@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"encoding/json"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -283,15 +282,6 @@ func names(lists []*api.APIResourceList) []string {
 			text += " " + r.Name
 		}
 		out = append(out, text)
-	}
-	return out
-}
-
-// texts returns the failures by group version.
-func texts(err *ErrGroupDiscoveryFailed) map[string]string {
-	out := map[string]string{}
-	for gv := range maps.Keys(err.Groups) {
-		out[gv.String()] = err.Groups[gv].Error()
 	}
 	return out
 }

@@ -135,7 +135,7 @@ func (s *stream) value() ([]byte, error) {
 	return raw, nil
 }
 
-// finish checks that only white space follows. A body read to its end lets the connection be reused.
+// finish checks that only white space follows, so that the connection can be reused.
 func (s *stream) finish() error {
 	switch c, err := s.peek(); err {
 	case nil:

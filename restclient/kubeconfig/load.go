@@ -47,8 +47,8 @@ func (i *Info) warn(format string, args ...any) {
 	i.Warnings = append(i.Warnings, fmt.Sprintf(format, args...))
 }
 
-// Load finds the configuration and returns it for restclient.New. It sets Host, TLS, Credentials and
-// Proxy.
+// Load finds the configuration and returns it for restclient.New. It sets Host, TLS, Credentials
+// and Proxy.
 //
 // Info is never nil; beside an error it holds what was found before it. The text of an error is a
 // sentence for the user.

@@ -23,7 +23,6 @@ import (
 //
 //	file path      write the text; CA64, CERT64 and KEY64 stand for base64 of PEM, DIR for the scenario's directory
 //	pem path=P what=ca|cert|key
-//	remove P
 //	load [path=P] [context=C] [as=U as-group=G] [kubeconfig=P:P] [home=P] [pod]
 //	               what Load returns, and what a request looks like
 //
@@ -58,9 +57,6 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 		d.ScanArgs(t, "path", &path)
 		d.ScanArgs(t, "what", &what)
 		s.write(t, path, map[string][]byte{"ca": s.ca.Cert, "cert": s.user.Cert, "key": s.user.Key}[what])
-		return ""
-	case "remove":
-		require.NoError(t, os.Remove(filepath.Join(s.dir, d.CmdArgs[0].Key)))
 		return ""
 	case "load":
 		return s.load(t, d)
