@@ -96,8 +96,6 @@ func TestTransportErrorText(t *testing.T) {
 	assert.EqualError(t, err,
 		"GET https://h:6443/api?limit=1: the server https://h:6443 cannot be reached: connection refused, "+
 			"Bearer [redacted]")
-	err.URL = "::"
-	assert.Contains(t, err.Error(), "the server :: cannot be reached")
 
 	late := &TransportError{Kind: TimedOut, URL: "https://h:6443/api", Err: context.DeadlineExceeded}
 	assert.Equal(t, "the server https://h:6443 did not answer in time", late.Sentence())
@@ -146,9 +144,7 @@ func TestParseWarnings(t *testing.T) {
 			`abc - "x"`, `2999 - "x"`, `299 - "good"`},
 			[]Warning{{Code: 299, Agent: "-", Text: "good"}}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			assert.Equal(t, c.want, parseWarnings(http.Header{"Warning": c.lines}))
-		})
+		assert.Equal(t, c.want, parseWarnings(http.Header{"Warning": c.lines}), c.name)
 	}
 }
 

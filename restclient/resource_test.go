@@ -239,21 +239,19 @@ func TestDeleteCollectionReturnsTheObjects(t *testing.T) {
 		{"a line end", " \n", -1, decodeErr, "the body is empty"},
 		{"a body that breaks off", "{", -1, ofKind(restclient.ConnectionLost), "broke off"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			bubble(t, says(c.body), func(t *testing.T, server *restclienttest.Server) {
-				found, listed, err := podsOf(server.Client()).
-					DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
-				assert.True(t, c.want(err), "%v", err)
-				if err != nil {
-					assert.ErrorContains(t, err, c.text)
-				}
-				assert.Equal(t, c.items >= 0, listed)
-				if listed {
-					assert.Len(t, found.Items, c.items)
-				} else {
-					assert.Nil(t, found)
-				}
-			})
+		bubble(t, says(c.body), func(t *testing.T, server *restclienttest.Server) {
+			found, listed, err := podsOf(server.Client()).
+				DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
+			assert.True(t, c.want(err), "%s: %v", c.name, err)
+			if err != nil {
+				assert.ErrorContains(t, err, c.text)
+			}
+			assert.Equal(t, c.items >= 0, listed, c.name)
+			if listed {
+				assert.Len(t, found.Items, c.items)
+			} else {
+				assert.Nil(t, found)
+			}
 		})
 	}
 }
