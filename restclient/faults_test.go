@@ -212,10 +212,8 @@ var faults = []fault{
 	{name: "GET 429", serve: code(429), requests: unasked},
 	{name: "POST 429: it was not begun", call: raw("POST"), serve: code(429), requests: unasked},
 	{name: "GET 500", serve: code(500), requests: unasked},
-	{name: "GET 503", serve: code(503), requests: unasked},
 	{name: "GET 501", serve: code(501), requests: never},
 	{name: "POST 503: it may have happened", call: raw("POST"), serve: code(503), requests: never},
-	{name: "DELETE 503: it may have happened", call: raw("DELETE"), serve: code(503), requests: never},
 
 	{name: "GET and the connection breaks", serve: hangUp, requests: unasked},
 	{name: "POST and the connection breaks", call: raw("POST"), serve: hangUp, requests: never},
@@ -265,8 +263,6 @@ var faults = []fault{
 		want: api.IsTooManyRequests, requests: 1, retryAfter: 2 * time.Second},
 	{name: "two retries are allowed", serve: asks(429), config: retries(2), requests: 3,
 		text: "the server has received too many requests and has asked us to try again later"},
-	{name: "Retry-After beyond reason is an error", serve: code(429, "Retry-After", "301"),
-		requests: 1, retryAfter: 301 * time.Second},
 	{name: "the header's delay counts, not the body's", requests: 1, retryAfter: 301 * time.Second,
 		serve: func(w http.ResponseWriter, _ *http.Request) {
 			status := refusal(429, api.ReasonTooManyRequests, "later")
@@ -346,7 +342,6 @@ var faults = []fault{
 		want: api.IsAlreadyExists, text: "the server reported a conflict (post namespaces)", requests: 1},
 	{name: "a list, read", serve: says(`{"kind":"PodList","items":[{"metadata":{"name":"a"}}]}`), call: listPods,
 		want: success, requests: 1},
-	{name: "a deletion", serve: ok, call: deletePod, want: success, requests: 1},
 	{name: "a watch, read to its end", serve: watches(func(*restclienttest.Stream) {}), call: readWatch, want: success,
 		requests: 1},
 	{name: "an event of a watch that is no JSON", call: readWatch, want: decodeErr, requests: 1,

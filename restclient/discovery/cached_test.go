@@ -172,19 +172,29 @@ func TestInvalidateWhileAnAnswerIsOnItsWay(t *testing.T) {
 	})
 }
 
-// A partial answer in flight is not returned to later callers.
+// A partial answer in flight is not returned to later callers, who share the next one.
 func TestPartialAnswerIsNotShared(t *testing.T) {
 	onSlowServer(t, func(t *testing.T, cached *Cached, d *discovered) {
 		d.fake.broken["apps/v1"] = http.StatusServiceUnavailable
+		answers := []<-chan answer{ask(t.Context(), cached, time.Time{})}
+		time.Sleep(time.Second) // it is on its way
+		for range 10 {
+			answers = append(answers, ask(t.Context(), cached, time.Time{}))
+		}
+		for _, a := range answers {
+			got := <-a
+			assert.Equal(t, 3, got.lists)
+			assert.ErrorAs(t, got.err, new(*ErrGroupDiscoveryFailed))
+		}
+		assert.Len(t, d.asked.Requests(), 4, "want one answer for the first caller and one for all others")
+
 		first := ask(t.Context(), cached, time.Time{})
 		time.Sleep(4 * time.Second) // the server has read its state, and not answered yet
 		d.fake.set(func() { delete(d.fake.broken, "apps/v1") })
 		second := ask(t.Context(), cached, time.Time{})
-		got := <-first
-		assert.Equal(t, 3, got.lists)
-		assert.ErrorAs(t, got.err, new(*ErrGroupDiscoveryFailed))
+		assert.Equal(t, 3, (<-first).lists)
 		assert.Equal(t, answer{4, nil}, <-second)
-		assert.Len(t, d.asked.Requests(), 4)
+		assert.Len(t, d.asked.Requests(), 8)
 	})
 }
 
