@@ -173,31 +173,6 @@ func TestAnInformerThatCannotListOrWatchIsWritten(t *testing.T) {
 	})
 }
 
-// A pass that the drain does not wait for is cancelled.
-func TestTheDrainHasALimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &world{Cluster: clustertest.New(t), t: t}
-		w.manager = controller.NewManager(controller.Config{Client: w.Client(), Failures: &w.failures,
-			DrainTimeout: 3 * time.Second})
-		maps := w.counted()
-		controller.New(w.manager, "slow", maps, func(ctx context.Context, _ *api.ConfigMap) (time.Duration, error) {
-			<-ctx.Done()
-			return 0, ctx.Err()
-		}, controller.Options{})
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- w.manager.Run(ctx) }()
-		w.Must("POST", greetings, one)
-		time.Sleep(10 * time.Second)
-		began := time.Now()
-		stop()
-		err := <-ended
-		assert.InDelta(t, 3, time.Since(began).Seconds(), 0.5, "the limit is that of the configuration")
-		assert.ErrorIs(t, err, controller.ErrCutShort, "a program whose work was cut short does not end with success")
-		assert.ErrorContains(t, err, "slow default/one")
-	})
-}
-
 const one = `{"metadata":{"name":"one","labels":{"app":"counted"}},"data":{"a":"1"}}`
 
 // An object that another one names is looked at when that changes, also if it changes hands. What
@@ -424,10 +399,11 @@ func TestAControllerWithAPoolOfItsOwn(t *testing.T) {
 		w.manager.Add(func() (func(stop, alive context.Context), error) {
 			config := w.manager.PoolConfig("own")
 			newQueue := config.NewQueue
-			config.NewQueue = func(l queue.RateLimiter[string], c queue.Config[string]) queue.ObservableInterface[string] {
-				chosen := w.manager.Config().Gears.NewQueue(l, c)
+			config.NewQueue = func(limiter queue.RateLimiter[string],
+				config queue.Config[string]) queue.ObservableInterface[string] {
+				chosen := w.manager.Config().Gears.NewQueue(limiter, config)
 				chosen.ShutDown()
-				made := newQueue(l, c)
+				made := newQueue(limiter, config)
 				assert.IsType(w.t, chosen, made, "the gears of the manager choose it")
 				return made
 			}
@@ -448,6 +424,18 @@ func TestAControllerWithAPoolOfItsOwn(t *testing.T) {
 		m := controller.NewManager(controller.Config{Client: clustertest.New(t).Client()})
 		m.Add(func() (func(stop, alive context.Context), error) { return nil, errors.New("no engine") })
 		assert.EqualError(t, m.Run(t.Context()), "no engine")
+
+		m = controller.NewManager(controller.Config{Client: clustertest.New(t).Client(), DrainTimeout: 3 * time.Second})
+		config := m.PoolConfig("slow")
+		assert.Equal(t, 3*time.Second, config.DrainTimeout)
+		config.Keys = func() []string { return []string{"default/one"} }
+		config.Reconcile = hanging
+		m.Add(func() (func(stop, alive context.Context), error) { return controller.NewPool(config).Run, nil })
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		err := m.Run(ctx)
+		assert.ErrorIs(t, err, controller.ErrCutShort, "a program whose work was cut short does not end with success")
+		assert.ErrorContains(t, err, "slow default/one")
 	})
 }
 

@@ -18,6 +18,9 @@ import (
 	"orrery/wait"
 )
 
+// key is that of a value in the context of a pass.
+type key struct{}
+
 // running is a pool that runs, and records its passes with the time at which they began or ended.
 type running struct {
 	*controller.Pool
@@ -35,6 +38,9 @@ func play(t *testing.T, config controller.PoolConfig, act func(p *running)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &running{ended: make(chan struct{}), began: time.Now()}
 		trace := controller.PoolTrace{
+			PassContext: func(ctx context.Context, name string) context.Context {
+				return context.WithValue(ctx, key{}, name+"#1")
+			},
 			PassStarted: func(key string) { p.note("%s starts", key) },
 			PassDone: func(key string, took time.Duration, failures int, after time.Duration, err error) {
 				p.note("%s done: took %v, failures %d, after %v, err %v", key, took, failures, after, err)
@@ -120,7 +126,8 @@ func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
 		returns(0, controller.Permanent(nil)),
 	}
 	play(t, controller.PoolConfig{
-		Reconcile: func(context.Context, string) (time.Duration, error) {
+		Reconcile: func(ctx context.Context, _ string) (time.Duration, error) {
+			assert.Equal(t, "a#1", ctx.Value(key{}), "the context that the hook has returned")
 			result := results[0]
 			results = results[1:]
 			return result()
@@ -144,31 +151,10 @@ func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
 	})
 }
 
-// A hook that panics loses the report of a pass, but not the key.
-func TestAHookThatPanicsCostsOneReport(t *testing.T) {
-	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
-	defer wait.PanicHandlers.Replace()()
-	passes := 0
-	play(t, controller.PoolConfig{
-		Workers:   1,
-		Reconcile: func(context.Context, string) (time.Duration, error) { passes++; return 0, nil },
-		Trace: &controller.PoolTrace{PassDone: func(string, time.Duration, int, time.Duration, error) {
-			if passes == 1 {
-				panic("hook")
-			}
-		}},
-	}, func(p *running) {
-		p.Add("a")
-		synctest.Wait()
-		p.Add("a")
-		p.later(time.Second)
-		assert.Equal(t, 2, passes)
-	})
-}
-
 func TestTheDefaultsOfAPool(t *testing.T) {
 	play(t, controller.PoolConfig{Keys: keys("a", "b", "c", "d", "e", "f"), Reconcile: hanging}, func(p *running) {
 		assert.Len(t, p.Snapshot().Active, 5, "workers")
+		p.UpdateMetrics() // there are none
 		p.later(2*time.Minute - time.Millisecond)
 		assert.NotContains(t, p.Snapshot().Active, "f", "a pass may take two minutes")
 		p.later(time.Millisecond)
@@ -320,23 +306,4 @@ func TestTheEndOfAliveCutsEverythingShort(t *testing.T) {
 			}, p.later(0))
 		})
 	}
-}
-
-type key struct{}
-
-func TestTheContextOfAPass(t *testing.T) {
-	var saw any
-	play(t, controller.PoolConfig{
-		Keys: keys("a"),
-		Reconcile: func(ctx context.Context, _ string) (time.Duration, error) {
-			saw = ctx.Value(key{})
-			return 0, nil
-		},
-		Trace: &controller.PoolTrace{PassContext: func(ctx context.Context, name string) context.Context {
-			return context.WithValue(ctx, key{}, name+"#1")
-		}},
-	}, func(p *running) {
-		p.UpdateMetrics()
-		assert.Equal(t, "a#1", saw)
-	})
 }

@@ -104,8 +104,11 @@ func TestAnEventNamesItsObject(t *testing.T) {
 
 		lease := api.ObjectReference{Kind: "Lease", APIVersion: "coordination.k8s.io/v1", Namespace: "kube-system",
 			Name: "orrery"}
-		s.recorder.Event(context.Background(), lease, api.EventNormal, "LeaderElection", "a became leader")
+		ctx, cancel := context.WithCancel(restclient.WithOrigin(context.Background(), "pass-1"))
+		cancel()
+		s.recorder.Event(ctx, lease, api.EventNormal, "LeaderElection", "a became leader")
 		assert.Len(t, s.events("kube-system"), 1, "an Event is in the namespace of its object")
+		assert.Equal(t, "pass-1", s.origins[1], "the requests of an Event have its origin")
 
 		s.note(strings.Repeat("n", 253), "R", strings.Repeat("é", 1000))
 		long := s.events("default")[1]

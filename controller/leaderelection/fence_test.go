@@ -92,21 +92,6 @@ func TestAFenceWithoutALeaderIsNotThere(t *testing.T) {
 	assert.True(t, late.closed)
 }
 
-// The term also ends by its timer, without a call. Its first reason stays.
-func TestATermEndsAtItsDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var fence Fence
-		began := time.Now()
-		ctx := fence.begin(t.Context(), began.Add(10*time.Second), func() error { return ErrFenced })
-		time.Sleep(6 * time.Second)
-		require.True(t, fence.extend(began.Add(16*time.Second)))
-		<-ctx.Done()
-		assert.Equal(t, 16*time.Second, time.Since(began))
-		fence.lose(errors.New("later"))
-		assert.Equal(t, ErrFenced, context.Cause(ctx))
-	})
-}
-
 // releases calls released when the Lease gets no holder.
 type releases struct {
 	Leases
