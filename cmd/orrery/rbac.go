@@ -162,8 +162,8 @@ func (o *rbacOptions) name() string {
 // rights returns the rights that a run with these flags needs. The caller sets the subject.
 func (o *runOptions) rights() rbac.Config {
 	config := rbac.Config{
-		DryRun: o.dryRun, Events: o.events,
-		LeaderElection: o.election.elect, LeaseNamespace: o.election.namespace, LeaseName: o.election.name,
+		Events:         o.events && !o.dryRun, // a dry run writes nothing, and has no election
+		LeaderElection: o.electing(), LeaseNamespace: o.election.namespace, LeaseName: o.election.name,
 	}
 	for _, d := range o.chosen {
 		for _, right := range d.Rights(o.dryRun) {

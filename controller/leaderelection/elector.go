@@ -18,9 +18,10 @@ type Elector struct {
 	config Config
 	began  time.Time // local moments count from here, on the monotonic clock
 
-	reported string // the holder last passed to Trace.NewLeader; used by Run only
+	reported string // the holder last passed to Trace.NewLeader
 
-	mu        sync.Mutex // guards the fields below
+	// mu guards the fields below for readers on other goroutines; that of Run alone writes them.
+	mu        sync.Mutex
 	candidate candidate
 	lastErr   error // of the last attempt; nil if it succeeded
 }
@@ -144,8 +145,6 @@ func (e *Elector) observe(event api.WatchEvent[*api.Lease]) {
 // left returns how long the Lease belongs to another replica, as far as this one knows; not more
 // than 0 if it may be taken.
 func (e *Elector) left() time.Duration {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	if e.candidate.mayTake(e.now()) {
 		return 0
 	}
@@ -217,10 +216,7 @@ func (e *Elector) renew(ctx context.Context) {
 // and its error. That another replica leads is not an error.
 func (e *Elector) try(ctx context.Context) (last requestKind, err error) {
 	led := e.leads()
-	e.mu.Lock()
-	first := e.candidate.begin(e.moment())
-	e.mu.Unlock()
-	last, err = e.play(ctx, first)
+	last, err = e.play(ctx, e.candidate.begin(e.moment()))
 	reported := err
 	if ctx.Err() != nil {
 		reported = nil // not a failure: the attempt was cancelled
@@ -300,19 +296,14 @@ func (e *Elector) release() {
 	}
 	ctx, cancel := context.WithDeadline(context.Background(), e.deadline())
 	defer cancel()
-	e.mu.Lock()
-	first := e.candidate.give(e.moment())
-	e.mu.Unlock()
-	_, err := e.play(ctx, first)
+	_, err := e.play(ctx, e.candidate.give(e.moment()))
 	e.resign()
 	e.config.Trace.Released(err)
 }
 
 // reportLeader calls Trace.NewLeader if another replica has become the leader.
 func (e *Elector) reportLeader() {
-	e.mu.Lock()
 	holder, silent := e.candidate.record.holder, e.candidate.record.silence(time.Now())
-	e.mu.Unlock()
 	if holder != e.reported && holder != "" && holder != e.config.Identity {
 		e.reported = holder
 		e.config.Trace.NewLeader(holder, silent)
@@ -323,16 +314,10 @@ func (e *Elector) now() time.Duration { return time.Since(e.began) }
 
 func (e *Elector) moment() moment { return moment{local: e.now(), wall: time.Now()} }
 
-func (e *Elector) leads() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.candidate.leading
-}
+func (e *Elector) leads() bool { return e.candidate.leading }
 
 // deadline returns the end of the time for which this process may work, given its last write.
 func (e *Elector) deadline() time.Time {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	return e.began.Add(e.candidate.renewed + e.config.Timing.RenewDeadline)
 }
 

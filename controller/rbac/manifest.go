@@ -140,8 +140,6 @@ type Config struct {
 	// Controllers are the rights of the selected controllers.
 	Controllers []Right
 
-	// DryRun omits the rights for election and Events: a run with --dry-run writes nothing.
-	DryRun bool
 	// LeaderElection is true unless --leader-elect=false. LeaseNamespace and LeaseName identify its
 	// Lease.
 	LeaderElection            bool

@@ -44,7 +44,7 @@ func TestRoles(t *testing.T) {
 		"everything":        {func(*rbac.Config) {}, slices.Concat(everywhere, lease, events)},
 		"alone":             {func(c *rbac.Config) { c.LeaderElection = false }, slices.Concat(everywhere, events)},
 		"without Events":    {func(c *rbac.Config) { c.Events = false }, slices.Concat(everywhere, lease)},
-		"a dry run":         {func(c *rbac.Config) { c.DryRun = true }, everywhere},
+		"a dry run":         {func(c *rbac.Config) { c.LeaderElection, c.Events = false, false }, everywhere},
 		"the zero value":    {func(c *rbac.Config) { *c = rbac.Config{Name: "orrery"} }, nil},
 		"Events everywhere": {func(c *rbac.Config) { c.EventsEverywhere = true }, slices.Concat(everywhere, lease)},
 		"a Lease in default": {func(c *rbac.Config) { c.LeaseNamespace = "default" }, slices.Concat(everywhere,
@@ -87,7 +87,7 @@ func TestRightsOfSeveralControllers(t *testing.T) {
 
 func TestADryRunOnlyReads(t *testing.T) {
 	config := whole()
-	config.DryRun, config.Controllers = true, cluster.ControllerRights(true)
+	config.LeaderElection, config.Events, config.Controllers = false, false, cluster.ControllerRights(true)
 	for _, right := range rbac.Rights(config) {
 		for _, verb := range right.Rule.Verbs {
 			assert.Contains(t, []string{"get", "list", "watch"}, verb)

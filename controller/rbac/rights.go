@@ -57,9 +57,6 @@ var forEvents = []string{"Events"}
 // Rights returns the rights that a run needs: those of its controllers and of the process.
 func Rights(config Config) []Right {
 	rights := join(config.Controllers)
-	if config.DryRun {
-		return rights // a dry run has no election and writes nothing
-	}
 	if config.Events && config.EventsEverywhere {
 		rights = append(rights, Right{
 			Rule:   rule("", "events", "create", "patch"),
