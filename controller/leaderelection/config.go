@@ -200,8 +200,8 @@ func IsLost(err error) bool {
 	return lost || errors.Is(err, ErrFenced)
 }
 
-// AccessError reports that this user cannot take part in the election: from the start, the server
-// has refused several attempts in a row.
+// AccessError reports that this user cannot take part in the election: the server has refused
+// several attempts in a row, and never allowed the request.
 type AccessError struct {
 	// Verb is the refused verb: get, create or update.
 	Verb string

@@ -110,11 +110,11 @@
 // longer. So a leader keeps its Lease on a server that needs up to half the deadline for an answer.
 // An attempt without an answer has the connection replaced, because it may be half-open.
 //
-// If the server forbids this user the first six attempts, or the namespace is missing, Run returns
-// an [*AccessError]. Fewer refusals prove nothing: kube-apiserver forbids everything for a moment
-// while it starts. A user who may read and not write stands by, and fails when the Lease is free. A
-// lost lease makes Run return a [*LostError], and should end the process: a new process starts from
-// a clean state.
+// If the server forbids this user six attempts for a request that it never allowed, or the
+// namespace is missing, Run returns an [*AccessError]. Fewer refusals prove nothing: kube-apiserver
+// forbids everything for a moment while it starts. A user who may read and not write stands by, and
+// fails when the Lease is free. A lost lease makes Run return a [*LostError], and should end the
+// process: a new process starts from a clean state.
 //
 // # Testing
 //

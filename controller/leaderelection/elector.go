@@ -53,8 +53,8 @@ func New(config Config) (*Elector, error) {
 // for work to return.
 //
 // It returns nil if ctx has ended or work has returned, a [*LostError] if the lease was lost, and
-// an [*AccessError] if the server does not let this user take part from the start, and repeats
-// that. Other failures are retried.
+// an [*AccessError] if the server does not let this user take part, and repeats that. Other
+// failures are retried.
 func (e *Elector) Run(ctx context.Context, work func(ctx context.Context)) error {
 	if err := e.acquire(ctx); err != nil {
 		return err
@@ -73,7 +73,7 @@ const mostRefusals = 6
 
 // acquire tries until this process leads or ctx has ended.
 func (e *Elector) acquire(ctx context.Context) error {
-	refusals, admitted := 0, false
+	refusals, allowed := 0, map[requestKind]bool{}
 	for ctx.Err() == nil {
 		last, err := e.try(ctx)
 		if e.leads() {
@@ -83,9 +83,9 @@ func (e *Elector) acquire(ctx context.Context) error {
 		if !api.IsForbidden(err) {
 			refusals = 0
 		}
-		admitted = admitted || err == nil
+		allowed[last] = allowed[last] || err == nil
 		missing := last == create && api.IsNotFound(err) // the namespace
-		if !admitted && (missing || refusals == mostRefusals) {
+		if !allowed[last] && (missing || refusals >= mostRefusals) {
 			return &AccessError{Verb: string(last), Lease: e.lease(), Err: err}
 		}
 		e.standBy(ctx)

@@ -89,6 +89,8 @@ func TestScripts(t *testing.T) {
 			"25s fails b leader election cannot create the Lease kube-system/orrery: "},
 		{"no right to update", "join a; 1s stop a; forbid update; join b; says b failed, leading false; 9s runs b; " +
 			"26s fails b leader election cannot update the Lease kube-system/orrery: "},
+		{"no right to update, beside a leader that dies", "join a; 1s die a; forbid update; join b; 24s runs b; " +
+			"39s fails b leader election cannot update the Lease kube-system/orrery: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, p *place) { p.play(test.script) })
