@@ -73,7 +73,7 @@ func (r *Recorder) send(ctx context.Context, event *api.Event) error {
 	defer cancel()
 	events := restclient.Typed[*api.Event](r.config.Client, api.EventsResource, event.Namespace)
 	if event.Count > 1 {
-		patch, err := json.Marshal(countPatch{Count: event.Count, LastTimestamp: event.LastTimestamp})
+		patch, err := json.Marshal(map[string]any{"count": event.Count, "lastTimestamp": event.LastTimestamp})
 		if err != nil {
 			return err
 		}
@@ -84,12 +84,6 @@ func (r *Recorder) send(ctx context.Context, event *api.Event) error {
 	}
 	_, err := events.Create(ctx, event, api.UpdateOptions{})
 	return err
-}
-
-// countPatch is what changes in an Event that repeats.
-type countPatch struct {
-	Count         int      `json:"count"`
-	LastTimestamp api.Time `json:"lastTimestamp"`
 }
 
 // answered reports whether the server has answered, and counts or drops the Event accordingly. An

@@ -74,6 +74,12 @@ func TestScripts(t *testing.T) {
 			"fails a the Lease kube-system/orrery is held by c"},
 		{"a leader that reads no name stops", "join a; 1s holder; 2s follows a; " +
 			"fails a the holder was removed from the Lease kube-system/orrery"},
+		// A candidate that joins after the leader's death waits for the whole lease, since it saw
+		// it first. For people, it says how long the leader has been silent.
+		{"a leader that has just died", "join a; 5s die a; join b; 20s begins b; says b follows a, silent for 0s; " +
+			`says b acquired after "a", silent for 16s`},
+		{"a leader that died long ago", "join a; 5s die a; 35s join b; 50s begins b; says b follows a, silent for 31s; " +
+			`says b acquired after "a", silent for 46s`},
 		// However long a candidate has known nothing.
 		{"a server that is away is waited for", "cut; join a; 3600s follows a; runs a; heal; 3605s leads a"},
 		// A kube-apiserver that starts forbids everything until the caches of its authorizer are
@@ -121,19 +127,6 @@ func TestClocksOfOtherMachinesDoNotMatter(t *testing.T) {
 			p.play("join b; 15s begins b") // since b saw it first
 			assert.Contains(t, p.of["b"].said.String(), `acquired after "other"`)
 		})
-	}
-}
-
-// A candidate that joins after the leader's death waits for the whole lease, since it saw it first.
-// For people, it says how long the leader has been silent.
-func TestADeadLeaderIsWaitedForAndItsSilenceIsShown(t *testing.T) {
-	for _, script := range []string{
-		`join a; 5s die a; join b; 20s begins b; says b follows a, silent for 0s; ` +
-			`says b acquired after "a", silent for 16s`,
-		`join a; 5s die a; 35s join b; 50s begins b; says b follows a, silent for 31s; ` +
-			`says b acquired after "a", silent for 46s`,
-	} {
-		inBubble(t, func(t *testing.T, p *place) { p.play(script) })
 	}
 }
 

@@ -140,12 +140,12 @@ type Config struct {
 	// Controllers are the rights of the selected controllers.
 	Controllers []Right
 
-	// LeaderElection is true unless --leader-elect=false. LeaseNamespace and LeaseName identify its
-	// Lease.
+	// LeaderElection is true unless --leader-elect=false or --dry-run. LeaseNamespace and LeaseName
+	// identify its Lease.
 	LeaderElection            bool
 	LeaseNamespace, LeaseName string
-	// Events is true unless --events=false. EventsEverywhere: Events in all namespaces, not only
-	// those about namespaces.
+	// Events is true unless --events=false or --dry-run. EventsEverywhere: Events in all namespaces,
+	// not only those about namespaces.
 	Events, EventsEverywhere bool
 }
 

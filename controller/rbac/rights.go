@@ -82,7 +82,12 @@ func Rights(config Config) []Right {
 // join merges rights of several controllers to the same resources, and drops verbs that are allowed
 // for everything.
 func join(rights []Right) (joined []Right) {
-	everything := verbsForEverything(rights)
+	var everything []string // the verbs that are allowed for everything
+	for _, right := range rights {
+		if right.Rule.isAboutEverything() {
+			everything = append(everything, right.Rule.Verbs...)
+		}
+	}
 	for _, right := range rights {
 		if !right.Rule.isAboutEverything() {
 			right.Rule.Verbs = slices.DeleteFunc(slices.Clone(right.Rule.Verbs),
@@ -117,16 +122,6 @@ func join(rights []Right) (joined []Right) {
 		}
 	}
 	return joined
-}
-
-// verbsForEverything returns the verbs that are allowed for everything.
-func verbsForEverything(rights []Right) (verbs []string) {
-	for _, right := range rights {
-		if right.Rule.isAboutEverything() {
-			verbs = append(verbs, right.Rule.Verbs...)
-		}
-	}
-	return verbs
 }
 
 func (r Rule) isAboutEverything() bool {
