@@ -78,8 +78,8 @@ func TestScripts(t *testing.T) {
 		// it first. For people, it says how long the leader has been silent.
 		{"a leader that has just died", "join a; 5s die a; join b; 20s begins b; says b follows a, silent for 0s; " +
 			`says b acquired after "a", silent for 16s`},
-		{"a leader that died long ago", "join a; 5s die a; 35s join b; 50s begins b; says b follows a, silent for 31s; " +
-			`says b acquired after "a", silent for 46s`},
+		{"a leader that died long ago", "join a; 5s die a; 35s join b; 50s begins b; " +
+			`says b follows a, silent for 31s; says b acquired after "a", silent for 46s`},
 		// However long a candidate has known nothing.
 		{"a server that is away is waited for", "cut; join a; 3600s follows a; runs a; heal; 3605s leads a"},
 		// A kube-apiserver that starts forbids everything until the caches of its authorizer are
@@ -194,7 +194,8 @@ func TestRenewalsOfASlowServer(t *testing.T) {
 		{"one without an answer is repeated at once", []time.Duration{6 * second, 2900 * time.Millisecond}, 1,
 			"13s leads a", []time.Duration{2 * second, 7 * second}},
 		{"one that is refused at once is not repeated in a loop", []time.Duration{0}, 100,
-			"11s fails a could not be renewed for 10s: ", []time.Duration{2 * second, 4 * second, 6 * second, 8 * second}},
+			"11s fails a could not be renewed for 10s: ",
+			[]time.Duration{2 * second, 4 * second, 6 * second, 8 * second}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, p *place) {
