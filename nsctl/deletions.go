@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"orrery/queue"
+	"orrery/controller"
 	"orrery/restclient/api"
 )
 
@@ -163,24 +163,16 @@ func (c *Controller) OldestDeletion() time.Duration {
 
 // Snapshot is the state of a controller at one moment, as plain data.
 type Snapshot struct {
-	Active     map[string]time.Time // the namespaces that a worker processes, and since when
-	Deleting   int                  // namespaces known to be terminating
-	PassedOver int                  // terminating namespaces that are not selected
-	Selection  Selection
-	Queue      queue.Snapshot[string] // what waits
+	controller.PoolSnapshot           // what is processed, and what waits
+	Deleting                int       // namespaces known to be terminating
+	PassedOver              int       // terminating namespaces that are not selected
+	Selection               Selection // of the controller
 }
 
 // Snapshot returns what the controller processes and what waits. It may be called from any
 // goroutine.
 func (c *Controller) Snapshot() Snapshot {
-	pool := c.pool.Snapshot()
-	return Snapshot{
-		Active:     pool.Active,
-		Deleting:   c.Deleting(),
-		PassedOver: c.PassedOver(),
-		Selection:  c.selection,
-		Queue:      pool.Queue,
-	}
+	return Snapshot{c.pool.Snapshot(), c.Deleting(), c.PassedOver(), c.selection}
 }
 
 // UpdateMetrics sets the gauges of the queue's metrics. Call it when they are read.

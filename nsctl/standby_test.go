@@ -167,32 +167,17 @@ func TestPhasesAddUpToTheDeletion(t *testing.T) {
 		})
 		var mu sync.Mutex
 		took := map[nsctl.Phase]time.Duration{}
+		var seen time.Time
 		var gone, end time.Duration
-		seen := time.Now()
+		record := func(f func()) {
+			mu.Lock()
+			defer mu.Unlock()
+			f()
+		}
 		trace := &nsctl.Trace{
-			Enqueued: func(*api.Namespace, time.Duration) {
-				if mu.Lock(); len(took) == 0 && end == 0 {
-					seen = time.Now()
-				}
-				mu.Unlock()
-			},
-			PhaseDone: func(namespace string, phase nsctl.Phase, d time.Duration) {
-				mu.Lock()
-				defer mu.Unlock()
-				assert.Equal(t, "ns", namespace)
-				took[phase] += d
-			},
-			PassDone: func(string, time.Duration, int, error) {
-				mu.Lock()
-				defer mu.Unlock()
-				end = time.Since(seen)
-			},
-			Gone: func(namespace string, d time.Duration) {
-				mu.Lock()
-				defer mu.Unlock()
-				assert.Equal(t, "ns", namespace)
-				gone = d
-			},
+			PhaseDone: func(_ string, phase nsctl.Phase, d time.Duration) { record(func() { took[phase] += d }) },
+			PassDone:  func(string, time.Duration, int, error) { record(func() { end = time.Since(seen) }) },
+			Gone:      func(_ string, d time.Duration) { record(func() { gone = d }) },
 		}
 		r := nsctltest.StartController(t, c, nsctl.NewDeleter,
 			func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
@@ -200,6 +185,7 @@ func TestPhasesAddUpToTheDeletion(t *testing.T) {
 			})
 		time.Sleep(time.Second)
 		assert.Zero(t, r.Deleting())
+		seen = time.Now()
 		c.Terminate("ns")
 		synctest.Wait()
 		assert.Equal(t, 1, r.Deleting())

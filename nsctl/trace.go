@@ -111,7 +111,7 @@ type Phase string
 // each pass.
 const (
 	PhaseGrace          Phase = "grace"           // until a worker took the namespace up: the grace period, and the wait
-	PhaseWaiting        Phase = "waiting"         // between two passes: content needed time, or the pass before had failed
+	PhaseWaiting        Phase = "waiting"         // between passes: content needed time, or the last one had failed
 	PhaseReading        Phase = "reading"         // the namespace is read from the server
 	PhaseDiscovery      Phase = "discovery"       // waiting for the resource types
 	PhaseEmptinessCheck Phase = "emptiness_check" // waiting for the types without content in any terminating namespace

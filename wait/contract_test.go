@@ -75,11 +75,6 @@ func loops() []waittest.Loop {
 			wait.JitterUntil(plain(f), period, factor, sliding, ctx.Done())
 		}},
 		{Name: "JitterUntilWithContext", Jitters: true, Contexts: true, Run: wait.JitterUntilWithContext},
-		{Name: "BackoffUntil", Jitters: true, Run: func(ctx context.Context, f loopBody, period time.Duration,
-			factor float64, sliding bool) {
-			delay := wait.Backoff{Duration: period, Jitter: factor}.DelayFunc()
-			wait.BackoffUntil(plain(f), delay, sliding, ctx.Done())
-		}},
 		{Name: "BackoffUntilWithContext", Jitters: true, Contexts: true,
 			Run: func(ctx context.Context, f loopBody, period time.Duration, factor float64, sliding bool) {
 				wait.BackoffUntilWithContext(ctx, f, wait.Backoff{Duration: period, Jitter: factor}.DelayFunc(),

@@ -103,14 +103,8 @@ func Jitter(duration time.Duration, maxFactor float64) time.Duration {
 	return math.MaxInt64
 }
 
-// BackoffUntil is the loop of [JitterUntil] with any sequence of delays: it calls delay once for
-// each wait. See [Backoff.DelayFunc].
-func BackoffUntil(f func(), delay DelayFunc, sliding bool, stopCh <-chan struct{}) {
-	run := func(context.Context) { f() }
-	BackoffUntilWithContext(ContextForChannel(stopCh), run, delay, sliding)
-}
-
-// BackoffUntilWithContext is [BackoffUntil] that stops when ctx is done. f receives ctx.
+// BackoffUntilWithContext is the loop of [JitterUntilWithContext] with any sequence of delays: it
+// calls delay once for each wait. See [Backoff.DelayFunc].
 //
 // Each round runs f with protect, arms the timer with the next delay (before f, or after it if
 // sliding), and waits for the timer or the end of ctx. If ctx has ended before a round, f is not

@@ -84,28 +84,34 @@ func (s suite) AFailedTypeDoesNotBlockTheOthers(t *testing.T, c doomed) {
 		}
 		return nil
 	})
-	var mu sync.Mutex
-	traced := map[string]error{}
-	trace := &nsctl.Trace{TypeDeleted: func(_ string, resource api.GroupVersionResource, _ int, err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		assert.NotContains(t, traced, resource.Resource, "each type is traced once")
-		traced[resource.Resource] = err
-	}}
-	deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace })
-	err := deleter.Delete(t.Context(), "ns")
+	err := s.newDeleter(t, c).Delete(t.Context(), "ns")
 	require.Error(t, err, "two types failed: Delete must return that, and not go on to finalize")
 	require.True(t, api.IsForbidden(err), "the cause is found through the aggregate: %v", err)
 	var resource *nsctl.ResourceError
 	require.ErrorAs(t, err, &resource, "want a *ResourceError that says what failed")
 	assert.Equal(t, []string{"roles.rbac.authorization.k8s.io/a", "secrets./a"}, c.Left("ns"))
-	assert.Len(t, traced, 30)
-	for resource, err := range traced {
-		assert.Equal(t, resource == "roles" || resource == "secrets", api.IsForbidden(err), resource)
-	}
 	assert.Equal(t, "Failed to delete all resource types, 2 remaining: roles are forbidden, secrets are forbidden",
 		ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Message,
 		"the condition names what failed")
+}
+
+// Each type is traced once, with the error that the pass fails with.
+func (s suite) EachTypeIsTraced(t *testing.T, c doomed) {
+	c.RefuseAll("", "/secrets", Status(403, api.ReasonForbidden, "no"))
+	var mu sync.Mutex
+	traced := map[string]error{}
+	trace := &nsctl.Trace{TypeDeleted: func(_ string, resource api.GroupVersionResource, _ int, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		assert.NotContains(t, traced, resource.Resource)
+		traced[resource.Resource] = err
+	}}
+	deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace })
+	require.Error(t, deleter.Delete(t.Context(), "ns"))
+	assert.Len(t, traced, 30)
+	for resource, err := range traced {
+		assert.Equal(t, resource == "secrets", api.IsForbidden(err), resource)
+	}
 }
 
 // A pass that failed says so, even if it also found content that only needs time: the failure

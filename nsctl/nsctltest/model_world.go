@@ -150,7 +150,8 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // serveLocked lets a request take effect, and checks the properties.
 func (w *world) serveLocked(answered *httptest.ResponseRecorder, r *http.Request, random *rand.Rand) {
-	core, path, named := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/apis/"), "/api/"), "/namespaces/")
+	core := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/apis/"), "/api/")
+	core, path, named := strings.Cut(core, "/namespaces/")
 	namespace, rest, _ := strings.Cut(path, "/")
 	resource, name, _ := strings.Cut(rest, "/")
 	if !named { // in all namespaces

@@ -77,16 +77,7 @@ func TestMetricsAreThoseOfKubernetes(t *testing.T) {
 	askWithTheirs(t, server.URL)
 	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "contract"})
 	defer q.ShutDown()
-	for _, make := range []func(string){
-		func(name string) { m.Queues().NewDepthMetric(name) }, func(name string) { m.Queues().NewAddsMetric(name) },
-		func(name string) { m.Queues().NewLatencyMetric(name) },
-		func(name string) { m.Queues().NewWorkDurationMetric(name) },
-		func(name string) { m.Queues().NewUnfinishedWorkSecondsMetric(name) },
-		func(name string) { m.Queues().NewLongestRunningProcessorSecondsMetric(name) },
-		func(name string) { m.Queues().NewRetriesMetric(name) },
-	} {
-		make("contract")
-	}
+	m.Queues()("contract")
 
 	m.Leading("contract", true)
 	leadWithTheirs(t)

@@ -81,10 +81,6 @@ func waitLoops() []waittest.Loop {
 			wait.JitterUntil(waitPlain(f), period, factor, sliding, ctx.Done())
 		}},
 		{Name: "JitterUntilWithContext", Jitters: true, Contexts: true, Run: wait.JitterUntilWithContext},
-		{Name: "BackoffUntil", Jitters: true, Run: func(ctx context.Context, f waitBody, period time.Duration,
-			factor float64, sliding bool) {
-			wait.BackoffUntil(waitPlain(f), timer(period, factor), sliding, ctx.Done())
-		}},
 		{Name: "BackoffUntilWithContext", Jitters: true, Contexts: true,
 			Run: func(ctx context.Context, f waitBody, period time.Duration, factor float64, sliding bool) {
 				wait.BackoffUntilWithContext(ctx, f, timer(period, factor), sliding)
