@@ -15,14 +15,6 @@ import (
 	"orrery/restclient/api"
 )
 
-func (s suite) EventsAreNotDeletedTwice(t *testing.T, c doomed) {
-	c.Put("events.", "ns", "e")
-	require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-	requests := c.Log()
-	assert.Contains(t, requests, "DELETE /api/v1/namespaces/ns/events")
-	assert.NotContains(t, requests, "DELETE /apis/events.k8s.io/v1/namespaces/ns/events")
-}
-
 func (s suite) ContentIsDeletedAndVerified(t *testing.T, c *Cluster) {
 	c.AddNamespace("full", true, "kubernetes")
 	c.Put("configmaps.", "full", "a")

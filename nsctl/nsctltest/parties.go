@@ -177,41 +177,36 @@ func (s suite) EachPartyRemovesOnlyItsOwnToken(t *testing.T) {
 // AnswersAreLeftAsTheyAre: what a client has returned belongs to the client, which may keep it.
 func (s suite) AnswersAreLeftAsTheyAre(t *testing.T, c *Cluster) {
 	c.AddNamespace("ns", true, "b.example/other", first, "a.example/other")
-	kept := &keepingClient{}
+	kept := keepingClient{answers: map[*api.Namespace][]string{}}
 	deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) {
 		kept.NamespaceClient = config.Namespaces
 		config.Namespaces = kept
 	})
 	require.NoError(t, deleter.Delete(t.Context(), "ns"))
 	require.NotEmpty(t, kept.answers)
-	for _, answer := range kept.answers {
-		assert.Equal(t, answer.before, answer.namespace.Spec.Finalizers, "the finalizers of an answer were changed")
+	for answer, before := range kept.answers {
+		assert.Equal(t, before, answer.Spec.Finalizers, "the finalizers of an answer were changed")
 	}
 }
 
 // keepingClient keeps its answers, with what their finalizers were.
 type keepingClient struct {
 	nsctl.NamespaceClient
-	answers []answered
+	answers map[*api.Namespace][]string
 }
 
-type answered struct {
-	namespace *api.Namespace
-	before    []string
-}
-
-func (c *keepingClient) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
+func (c keepingClient) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
 	return c.keep(c.NamespaceClient.Get(ctx, name, opts))
 }
 
-func (c *keepingClient) UpdateStatus(ctx context.Context, namespace *api.Namespace,
+func (c keepingClient) UpdateStatus(ctx context.Context, namespace *api.Namespace,
 	opts api.UpdateOptions) (*api.Namespace, error) {
 	return c.keep(c.NamespaceClient.UpdateStatus(ctx, namespace, opts))
 }
 
-func (c *keepingClient) keep(namespace *api.Namespace, err error) (*api.Namespace, error) {
+func (c keepingClient) keep(namespace *api.Namespace, err error) (*api.Namespace, error) {
 	if err == nil {
-		c.answers = append(c.answers, answered{namespace, slices.Clone(namespace.Spec.Finalizers)})
+		c.answers[namespace] = slices.Clone(namespace.Spec.Finalizers)
 	}
 	return namespace, err
 }
