@@ -188,7 +188,7 @@ func (s suite) AListWithoutAnEndIsRefused(t *testing.T) {
 	tests := map[string]func(page int) api.List[*item]{
 		"one token":                func(int) api.List[*item] { return headsOf("again", "one") },
 		"fresh tokens, no objects": func(page int) api.List[*item] { return headsOf(fmt.Sprint("page-", page)) },
-		"two tokens":               func(page int) api.List[*item] { return headsOf(fmt.Sprint("page-", page%2), "one") },
+		"two tokens":               func(page int) api.List[*item] { return headsOf(fmt.Sprint("p-", page%2), "one") },
 	}
 	for name, list := range tests {
 		for _, verbs := range [][]string{nil, {"delete", "list"}} {

@@ -122,7 +122,9 @@ func Keys(n int) []string {
 // NoMetrics is a provider whose metrics do nothing, which leaves the queue's own work for metrics.
 func NoMetrics(string) queue.Metrics {
 	var n noMetric
-	return queue.Metrics{Depth: n, UnfinishedWork: n, LongestRunning: n, Adds: n, Retries: n, Latency: n, WorkDuration: n}
+	return queue.Metrics{
+		Depth: n, UnfinishedWork: n, LongestRunning: n, Adds: n, Retries: n, Latency: n, WorkDuration: n,
+	}
 }
 
 type noMetric struct{}
