@@ -102,11 +102,14 @@ var errorTests = append([]behaviour{
 		without: SkipsRefused, instead: "a: Replaced a@1"},
 	{name: "ADeletionNeedsOnlyItsKey", known: "known@1 changed@1", config: refusing,
 		calls: "add waiting@1; update changed@2; " +
-			"delete known@666; delete changed@666; delete waiting@666; delete unknown@666",
+			"delete known@666; delete changed@666; delete waiting@666",
 		want: "waiting: Added waiting@1, Deleted waiting@1 (inferred); " +
 			"changed: Updated changed@2, Deleted changed@2 (inferred); known: Deleted known@1 (inferred)",
-		seen:    "known; changed; waiting; unknown",
+		seen:    "known; changed; waiting",
 		without: SkipsRefused, instead: "waiting: Added waiting@1; changed: Updated changed@2"},
+	{name: "ADeletionOfAnUnknownObjectIsRefusedAndIgnored", config: refusing, needs: SkipsRefused,
+		calls: "delete unknown@666",
+		want:  "nothing", seen: "unknown"},
 	{name: "EachObjectIsTransformedOnce", known: "d@1", config: stamping,
 		calls: "add a@1; update a@2; delete a@3; list b@1 c@1 d@2",
 		want: "a: Added a@1001, Updated a@1002, Deleted a@1003; b: Replaced b@1001; c: Replaced c@1001; " +

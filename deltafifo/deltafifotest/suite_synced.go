@@ -2,7 +2,6 @@ package deltafifotest
 
 import (
 	"errors"
-	"runtime"
 	"testing"
 	"time"
 
@@ -242,27 +241,4 @@ func (r *rig) meanwhile(calls func(), done chan struct{}) {
 			r.Error("want calls that do not wait for the process function, got a call that waits for it")
 		}
 	}
-}
-
-// assertBlocked asserts that an Add waits for the running process function.
-func (r *rig) assertBlocked() {
-	r.Helper()
-	r.add("slow", 1)
-	done := make(chan struct{})
-	r.popDuring(func() {
-		go func() {
-			defer close(done)
-			r.add("a", 1)
-		}()
-		for range 1000 {
-			runtime.Gosched()
-		}
-		select {
-		case <-done:
-			assert.Fail(r, "want Add to wait, because the lock is held while process runs, got an Add that returned")
-		default:
-		}
-	})
-	<-done
-	r.expect("a: Added a@1")
 }

@@ -12,7 +12,7 @@
 //	}
 //
 // Where a store deliberately does less, there is a [Capability]. The store names those that it
-// lacks, with the reason, and the suite asserts its other behaviour.
+// lacks, with the reason.
 //
 // The concurrent tests start readers and writers and wait for all of them. They check the content,
 // never the time: a reader that sees half of a write fails the test on any machine. Only a deadlock
@@ -42,8 +42,7 @@ type Implementation struct {
 	Lacks map[Capability]string
 }
 
-// Capability names something that not every store does. Without it the suite asserts the other
-// behaviour.
+// Capability names something that not every store does.
 type Capability string
 
 const (
@@ -215,21 +214,10 @@ func assertKeys(t *testing.T, call string, want, got []string) {
 		return
 	}
 	if len(want)+len(got) > 20 {
-		t.Errorf("%s: want %d keys, got %d; missing %q, too many %q", call, len(want), len(got), without(want, got),
-			without(got, want))
+		t.Errorf("%s: want %d keys, got %d", call, len(want), len(got))
 		return
 	}
 	t.Errorf("%s: want %q, got %q", call, want, got)
-}
-
-// without returns at most five of the keys that are not among others.
-func without(keys, others []string) (rest []string) {
-	for _, key := range keys {
-		if len(rest) < 5 && !slices.Contains(others, key) {
-			rest = append(rest, key)
-		}
-	}
-	return rest
 }
 
 // assertConsistent asserts that all kinds of reads agree and that each index matches its function.
