@@ -114,16 +114,6 @@ func TestDeliveryQueueStopDropsWhatWaits(t *testing.T) {
 	})
 }
 
-func TestDeliveryQueueThatIsStoppedBeforeItRuns(t *testing.T) {
-	eachQueue(t, func(t *testing.T, p deliveryQueue[*thing]) {
-		p.stop()
-		p.add(numbered(0, 10))
-		var s sink
-		p.run(callFunc(s.deliver))
-		assert.Empty(t, s.got())
-	})
-}
-
 // TestBatchQueueReleasesHandledObjects: delivered objects can be collected while the queue is in
 // use.
 func TestBatchQueueReleasesHandledObjects(t *testing.T) {

@@ -134,33 +134,31 @@ func (s *FakeSource[T]) Expire() {
 
 // Send sends an arbitrary event on every open watch. It is not part of the history.
 func (s *FakeSource[T]) Send(event api.WatchEvent[T]) {
+	s.eachWatcher(func(w *fakeWatcher[T]) { w.pushLocked(event) })
+}
+
+func (s *FakeSource[T]) eachWatcher(do func(w *fakeWatcher[T])) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for w := range s.watchers {
-		w.pushLocked(event)
+		do(w)
 	}
 }
 
 // SendError sends an ERROR event on every open watch and ends it.
 func (s *FakeSource[T]) SendError(err *api.StatusError) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	status := err.Status
-	for w := range s.watchers {
-		w.pushLocked(api.WatchEvent[T]{Type: api.WatchError, Status: &status})
-		w.endLocked(nil)
-	}
+	s.Send(api.WatchEvent[T]{Type: api.WatchError, Status: &status})
+	s.Cut(nil)
 }
 
 // SendBookmark sends the present version to every open watch that requested bookmarks.
 func (s *FakeSource[T]) SendBookmark() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for w := range s.watchers {
+	s.eachWatcher(func(w *fakeWatcher[T]) {
 		if w.bookmarks {
 			w.pushLocked(api.WatchEvent[T]{Type: api.WatchBookmark, ResourceVersion: s.versionLocked()})
 		}
-	}
+	})
 }
 
 // SendInitialBookmark ends the initial events of every open watch at the present version.
@@ -171,21 +169,13 @@ func (s *FakeSource[T]) SendInitialBookmark() {
 // Cut ends every open watch with err, after the events already sent; nil means io.EOF, a normal
 // end.
 func (s *FakeSource[T]) Cut(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for w := range s.watchers {
-		w.endLocked(err)
-	}
+	s.eachWatcher(func(w *fakeWatcher[T]) { w.endLocked(err) })
 }
 
 // Silence turns every open watch into a half-open connection: nothing arrives any more, not even
 // its end. Later watches are not affected.
 func (s *FakeSource[T]) Silence() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for w := range s.watchers {
-		w.queue, w.silent = nil, true
-	}
+	s.eachWatcher(func(w *fakeWatcher[T]) { w.queue, w.silent = nil, true })
 }
 
 // StatusError returns a refusal in the words of an API server.

@@ -215,11 +215,7 @@ func (r *Reflector[T]) Snapshot() reflector.Snapshot {
 
 // LastSyncResourceVersion returns the version that the store has: that of the last list, event or
 // bookmark. It is "" before the first list.
-func (r *Reflector[T]) LastSyncResourceVersion() string {
-	r.publishMu.Lock()
-	defer r.publishMu.Unlock()
-	return r.published.ResourceVersion
-}
+func (r *Reflector[T]) LastSyncResourceVersion() string { return r.Snapshot().ResourceVersion }
 
 func (r *Reflector[T]) publishLocked() {
 	r.publishMu.Lock()

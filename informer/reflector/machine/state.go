@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -112,14 +113,10 @@ func (s *state) resumable() bool { return s.definite() && !s.undated }
 // resource versions). "0" at first: any version in the server's cache. Then the last one seen, so
 // that time never runs backwards. "" once the server has refused that: a consistent read.
 func (s *state) startRV() string {
-	switch {
-	case s.ResourceVersionRefused:
+	if s.ResourceVersionRefused {
 		return ""
-	case s.ResourceVersion == "":
-		return "0"
-	default:
-		return s.ResourceVersion
 	}
+	return cmp.Or(s.ResourceVersion, "0")
 }
 
 // next returns the earliest timer and its input; never if none is set.

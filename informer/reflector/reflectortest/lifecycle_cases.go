@@ -138,12 +138,7 @@ var lifecycleCases = []suiteCase{
 		} {
 			f.config.Trace, f.store.OnCall = trace, nil
 			if trace == nil {
-				f.store.OnCall = func(op string) error {
-					if op == "Update" {
-						panic("planned")
-					}
-					return nil
-				}
+				f.explode("Update", "planned")
 			}
 			f.source.Add(informertest.Namespace("a"))
 			before := f.source.ResourceVersion()
@@ -155,23 +150,13 @@ var lifecycleCases = []suiteCase{
 		}
 	}},
 	{"panics continue in Run", func(f *fixture) {
-		explode := func(op string) func() {
-			return func() {
-				f.store.OnCall = func(called string) error {
-					if called == op {
-						panic(op + " panics")
-					}
-					return nil
-				}
-			}
-		}
 		for name, prepare := range map[string]func(){
 			"List panics": func() {
 				f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) { panic("List panics") })
 			},
-			"Replace panics": explode("Replace"),
+			"Replace panics": func() { f.explode("Replace", "Replace panics") },
 			"Add panics": func() {
-				explode("Add")()
+				f.explode("Add", "Add panics")
 				time.AfterFunc(time.Second, func() { f.add("a") })
 			},
 			"a hook panics": func() {
@@ -193,6 +178,16 @@ var lifecycleCases = []suiteCase{
 			f.config = before
 		}
 	}},
+}
+
+// explode makes a method of the store panic.
+func (f *fixture) explode(op, value string) {
+	f.store.OnCall = func(called string) error {
+		if called == op {
+			panic(value)
+		}
+		return nil
+	}
 }
 
 // stopsIn asserts that Run returns from a phase without time passing, leaves no watch open and does
