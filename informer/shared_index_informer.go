@@ -50,8 +50,8 @@ import (
 // Run owns all of them and returns when they have ended: the reflector and its goroutines, the loop
 // (on the caller's goroutine), those of the processor (two per handler, or one with package fast),
 // and a few that announce the sync and report errors. First the reflector and the loop end; then no
-// handler can be added; then the handlers end, then the rest. Removing a handler ends its
-// goroutines (client-go issue 1167).
+// handler can be added; then the handlers end and drop their backlog, then the rest. Removing a
+// handler ends its goroutines (client-go issue 1167).
 //
 // Callbacks run on the goroutine of their handler. They may call any method of the informer. A
 // callback that never returns keeps Run from returning.
@@ -179,9 +179,6 @@ func (s *SharedIndexInformer[T]) runningController() *controller[T] {
 // Run starts the informer and blocks until ctx has ended and all goroutines of the informer have
 // ended, running callbacks included. It returns nil then. An informer runs once; a second call
 // returns [ErrStarted] or [ErrStopped] at once.
-//
-// The order of the shutdown matters to handlers: first the flow of events ends, then no handler can
-// be added, then the handlers stop and drop their backlog.
 func (s *SharedIndexInformer[T]) Run(ctx context.Context) error {
 	c, err := s.start(ctx)
 	if err != nil {

@@ -108,10 +108,8 @@ func (b *bubble) handlerDuring(during func(e Event)) (*Recorder, Registration) {
 
 // replay replays a handler's events by the rules for the implementation.
 func (b *bubble) replay(r *Recorder) (map[string]string, error) {
-	if _, merges := b.impl.Lacks[EveryChange]; merges {
-		return r.ReplayMerged()
-	}
-	return r.Replay()
+	_, merges := b.impl.Lacks[EveryChange]
+	return r.Replay(merges)
 }
 
 // leadsTo asserts that a handler received these events; or, if the implementation may merge waiting

@@ -85,14 +85,9 @@ func (r *Recorder) Reset() {
 
 // Replay applies the history to an empty store and returns it, or an error if the history is
 // inconsistent: an addition of a present object, an update or a deletion of a missing object or
-// from another state, or two concurrent callbacks. Resyncs are consistent.
-func (r *Recorder) Replay() (map[string]string, error) { return r.replay(false) }
-
-// ReplayMerged is Replay for a handler of merged events: a deletion may have another last state
-// than the handler has received.
-func (r *Recorder) ReplayMerged() (map[string]string, error) { return r.replay(true) }
-
-func (r *Recorder) replay(merged bool) (map[string]string, error) {
+// from another state, or two concurrent callbacks. Resyncs are consistent. If events may be merged,
+// a deletion may have another last state than the handler has received.
+func (r *Recorder) Replay(merged bool) (map[string]string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.nested {

@@ -326,8 +326,7 @@ func testLocks(t *testing.T, impl Implementation) {
 	const lockTimeout = 10 * time.Second
 	f := &fixture{T: t, impl: impl, source: informertest.NewNamespaceSource(), store: NewMemory(t)}
 	var r Reflector
-	var mu sync.Mutex
-	looked := map[string]bool{}
+	var looked sync.Map
 	look := func(from string) {
 		answered := make(chan struct{})
 		go func() {
@@ -340,16 +339,7 @@ func testLocks(t *testing.T, impl Implementation) {
 		case <-time.After(lockTimeout):
 			t.Errorf("%s is called under a lock: Snapshot does not return there", from)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		looked[from] = true
-	}
-	seen := func(what string) func() bool {
-		return func() bool {
-			mu.Lock()
-			defer mu.Unlock()
-			return looked[what]
-		}
+		looked.Store(from, true)
 	}
 	f.store.OnCall = func(op string) error { look("Store." + op); return nil }
 	f.config = Config{
@@ -382,7 +372,8 @@ func testLocks(t *testing.T, impl Implementation) {
 	}()
 	eventually := func(what string) {
 		t.Helper()
-		require.Eventually(t, seen(what), 30*time.Second, time.Millisecond, "%s was not called", what)
+		seen := func() bool { _, ok := looked.Load(what); return ok }
+		require.Eventually(t, seen, 30*time.Second, time.Millisecond, "%s was not called", what)
 	}
 	eventually("Trace.WatchStarted")
 	f.add("a")
