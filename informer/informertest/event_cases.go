@@ -43,12 +43,8 @@ var eventCases = append(cases([]script{
 		_, err := b.informer.AddEventHandler(h.Handle, -1)
 		require.NoError(b, err)
 		b.start()
-		for _, change := range []func(){
-			func() { b.set("ns/a", "1") }, func() { b.set("ns/a", "2") }, func() { b.source.Delete("ns/a") },
-		} {
-			change()
-			b.waitIdle() // otherwise the store may be newer, which is right
-		}
+		// It waits after each step: otherwise the store may be newer, which is right.
+		newPlayer(b, false).play("set ns/a 1; set ns/a 2; delete ns/a")
 		assert.Empty(b, old)
 		assert.Len(b, h.Events(), 3)
 	}},
@@ -133,13 +129,6 @@ var eventCases = append(cases([]script{
 	}},
 }...)
 
-// after sleeps until the given time since the beginning of the case, and a little longer, so that
-// everything due has happened.
-func (b *bubble) after(d time.Duration) {
-	time.Sleep(d)
-	b.waitIdle()
-}
-
 // What a handler receives first, and with each resync.
 const (
 	first = "add ns/a=1 (initial)"
@@ -156,6 +145,10 @@ var resyncCases = append(cases([]script{
 		want: first + again + "; update ns/a 1->2; update ns/a 2->2 | " +
 			first + "; update ns/a 1->2; update ns/a 2->2 | " +
 			first + "; update ns/a 1->2 | add ns/a=2 (initial)"}, // no resync before the end of the first period
+	{name: "a period that ends between two checks is due at the next check, and restarts there",
+		resync: 5 * time.Second, handlers: "7s", before: "set ns/a 1",
+		steps: "after 11s; received 0 2; after 8s; received 0 2; after 2s; received 0 3; after 13s", // not 10, 15, 25, 30
+		want:  first + again + again + again},
 	{name: "an informer without resync never resyncs", handlers: "5s",
 		before: "set ns/a 1", steps: "after 1h",
 		want: first},
@@ -180,22 +173,6 @@ var resyncCases = append(cases([]script{
 		before: "set ns/a 1", steps: "after 1.5s; remove 0; after 10s",
 		want: first + again},
 }), []contractCase{
-	{"a period that ends between two checks is due at the next check, and restarts there", func(b *bubble) {
-		b.set("ns/a", "1")
-		b.make(InformerConfig{ResyncPeriod: 5 * time.Second})
-		began := time.Now()
-		var due []time.Duration
-		_, err := b.informer.AddEventHandler(func(e Event) {
-			if e.Kind == "update" {
-				due = append(due, time.Since(began))
-			}
-		}, 7*time.Second)
-		assert.NoError(b, err)
-		b.start()
-		b.after(34 * time.Second)
-		assert.Equal(b, []time.Duration{10 * time.Second, 20 * time.Second, 30 * time.Second}, due,
-			"not 10, 15, 25, 30")
-	}},
 	// Defect 8.13 of client-go: each list restarts the timer of the resync.
 	{"frequent lists", func(b *bubble) {
 		b.set("ns/a", "1")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -38,8 +39,6 @@ func refuse(all func() bool) func(value string) (string, error) {
 		return value, nil
 	}
 }
-
-func never() bool { return false }
 
 var failureCases = append(cases([]script{
 	{name: "a handler that panics skips the event and delays no other", handlers: "panics never",
@@ -109,7 +108,7 @@ var failureCases = append(cases([]script{
 			b.set("ns/bad", "bad")
 			b.set("", "of an object without a name")
 			b.set("ns/z", "1")
-			b.make(InformerConfig{OnError: reported.add, Transform: refuse(never)})
+			b.make(InformerConfig{OnError: reported.add, Transform: refuse(new(atomic.Bool).Load)})
 			h, registration := b.handlerDuring(nil)
 			b.start()
 			time.Sleep(time.Minute)

@@ -125,8 +125,8 @@ func newPlayer(b *bubble, burst bool) *player {
 }
 
 // join adds a handler with a resync period: "default", "never" or a duration. A handler that is
-// "slow" or "panics" has none; the first waits in each callback for the step "open", the other
-// panics at the value "bad".
+// "slow", "leaves" or "panics" has none: it waits in each callback for the step "open", removes
+// itself, or panics at the value "bad".
 func (p *player) join(kind string) {
 	r, resync := &Recorder{}, time.Duration(-1)
 	switch kind {
@@ -135,6 +135,9 @@ func (p *player) join(kind string) {
 		resync = 0
 	case "slow":
 		r.During = func(Event) { p.latch.wait() }
+	case "leaves":
+		i := len(p.registrations)
+		r.During = func(Event) { assert.NoError(p, p.informer.RemoveEventHandler(p.registrations[i])) }
 	case "panics":
 		r.During = func(e Event) {
 			if e.New == "bad" {
