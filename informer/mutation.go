@@ -20,19 +20,20 @@ const mutationDetectorEnv = "KUBE_CACHE_MUTATION_DETECTOR"
 // MutationDetectorConfig configures the detection of code that changes objects of the store, which
 // all readers share. The zero value is off, unless the environment variable is true.
 //
-// The detector is for tests and debugging: it compares the JSON of every object once a second. It
+// The detector is for tests and debugging: it compares the JSON of every object once per period. It
 // reports which object was changed and how; the race detector can report the code.
 type MutationDetectorConfig struct {
 	Enabled    bool
+	Period     time.Duration            // between two checks of all objects; default one second
 	OnMutation func(err *MutationError) // is called for each changed object, on the detector's goroutine; default panic
 }
-
-// mutationCheckPeriod is the time between two checks of all objects.
-const mutationCheckPeriod = time.Second
 
 func (c MutationDetectorConfig) withDefaults() MutationDetectorConfig {
 	if on, err := strconv.ParseBool(os.Getenv(mutationDetectorEnv)); err == nil && on {
 		c.Enabled = true
+	}
+	if c.Period <= 0 {
+		c.Period = time.Second
 	}
 	if c.OnMutation == nil {
 		c.OnMutation = func(err *MutationError) { panic(err) }
@@ -108,7 +109,7 @@ func (d *mutationDetector[T]) retireLocked(key string) {
 // run checks every period until ctx ends, and once more then, for short programs. The informer owns
 // its goroutine.
 func (d *mutationDetector[T]) run(ctx context.Context) {
-	ticker := time.NewTicker(mutationCheckPeriod)
+	ticker := time.NewTicker(d.config.Period)
 	defer ticker.Stop()
 	for {
 		select {

@@ -102,7 +102,7 @@ func TestMutationDetectorLooksEachPeriodAndAtTheEnd(t *testing.T) {
 		}()
 		obj.Name = "1"
 		d.deleted("another") // orders the change before the check
-		time.Sleep(mutationCheckPeriod - time.Millisecond)
+		time.Sleep(time.Second - time.Millisecond)
 		synctest.Wait()
 		assert.Empty(t, d.taken())
 		time.Sleep(time.Millisecond)
