@@ -22,9 +22,6 @@ func within(e *why.Evidence) {
 	e.Backends[0].Service = inside
 }
 
-// unready takes the endpoints of the first Service away.
-func unready(e *why.Evidence) { e.Backends[0].Ready = 0 }
-
 // likeLast adds a webhook like the last one, of another configuration and server.
 func likeLast(e *why.Evidence, configuration string, server why.Service) {
 	h := e.Webhooks.Items[1]
