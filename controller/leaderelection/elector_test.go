@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -200,18 +201,23 @@ func TestRenewalsOfASlowServer(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, p *place) {
 				p.play("join a; join b; 1s leads a")
+				var mu sync.Mutex
 				var began []time.Duration
 				p.forbid(func(r *http.Request) bool {
 					if r.Method != http.MethodPut {
 						return false
 					}
+					mu.Lock()
 					takes := test.takes[min(len(began), len(test.takes)-1)]
 					began = append(began, time.Since(p.began))
 					refused := len(began) <= test.refused
+					mu.Unlock()
 					time.Sleep(takes)
 					return refused
 				})
 				p.play(test.script)
+				mu.Lock()
+				defer mu.Unlock()
 				assert.Equal(t, test.began, began[:len(test.began)])
 			})
 		})
