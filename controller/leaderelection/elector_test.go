@@ -35,8 +35,11 @@ func TestTheFirstLeadsAndWritesTheLeaseAsOthersDo(t *testing.T) {
 		spec = p.lease().Spec
 		assert.Empty(t, spec.HolderIdentity)
 		assert.Equal(t, int32(1), *spec.LeaseDurationSeconds)
-		p.play("join b; leads b")
-		assert.Equal(t, int32(1), *p.lease().Spec.LeaseTransitions)
+		p.play("8s join b; leads b")
+		spec = p.lease().Spec
+		assert.Equal(t, int32(1), *spec.LeaseTransitions)
+		assert.True(t, spec.AcquireTime.Equal(p.began.Add(8*time.Second)), "b leads since it took the Lease: %v",
+			spec.AcquireTime)
 	})
 }
 
@@ -103,6 +106,23 @@ func TestScripts(t *testing.T) {
 			inBubble(t, func(t *testing.T, p *place) { p.play(test.script) })
 		})
 	}
+}
+
+// Each renewal moves the end of the watch. A standby that opened another one at each expiry would
+// not see a release in the pause before.
+func TestAStandbyKeepsItsWatchWhileTheLeaderRenews(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		var watches atomic.Int32
+		isWatch := verbs("watch")
+		p.forbid(func(r *http.Request) bool {
+			if isWatch(r) {
+				watches.Add(1)
+			}
+			return false
+		})
+		p.play("join a; join b; 61s leads a; follows b")
+		assert.EqualValues(t, 1, watches.Load(), "watches of the standby in a minute")
+	})
 }
 
 // A replica that started after the leader's death counted its silence from its own start.
