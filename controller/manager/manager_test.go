@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -265,7 +266,9 @@ func TestHealthOfEachController(t *testing.T) {
 		require.NoError(t, err)
 		return string(text)
 	}
-	client, err := restclient.New(restclient.Config{Host: "http://127.0.0.1:1", UserAgent: "orrery/test"})
+	nothing := httptest.NewServer(http.NotFoundHandler())
+	defer nothing.Close()
+	client, err := restclient.New(restclient.Config{Host: nothing.URL, UserAgent: "orrery/test"})
 	require.NoError(t, err)
 	until := func(stop, _ context.Context) { <-stop.Done() }
 	making := func(c manager.Controller) manager.Initializer {
@@ -280,6 +283,7 @@ func TestHealthOfEachController(t *testing.T) {
 		{Name: "good", New: making(runs(until))},
 		{Name: "bad", New: making(sick{until})},
 		{Name: "gone", New: making(runs(func(context.Context, context.Context) { panic("broken") }))},
+		{Name: "lacking", Needs: []api.GroupVersionResource{gizmos}},
 	})
 	assert.Equal(t, "ok", ask("/healthz/gone"), "it has not begun")
 	require.Error(t, m.Synced())
@@ -292,6 +296,8 @@ func TestHealthOfEachController(t *testing.T) {
 	assert.Equal(t, "ok", ask("/healthz/good"))
 	assert.Contains(t, ask("/livez/bad"), io.ErrNoProgress.Error())
 	assert.Contains(t, ask("/healthz/gone"), "panic: broken")
+	assert.Equal(t, manager.Missing, m.Snapshot()[3].State)
+	assert.Equal(t, "ok", ask("/livez/lacking"), "a restart does not give the server the resource that it lacks")
 	shown := ask("/debug/orrery")
 	assert.Regexp(t, `"controllers":\[{[^}]*"name":"good"`, shown)
 	assert.Regexp(t, `"controller":{"bad":.*"good":{"color":"green"}`, shown)
