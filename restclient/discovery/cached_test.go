@@ -195,6 +195,12 @@ func TestPartialAnswerIsNotShared(t *testing.T) {
 		assert.Equal(t, 3, (<-first).lists)
 		assert.Equal(t, answer{4, nil}, <-second)
 		assert.Len(t, d.asked.Requests(), 8)
+
+		ended, end := context.WithCancel(t.Context())
+		end()
+		fresh := NewCached(d.Client)
+		assert.ErrorIs(t, (<-ask(ended, fresh, time.Time{})).err, context.Canceled)
+		assert.Nil(t, fresh.usableLocked(0, time.Time{}), "those who waited get the error of a caller that gave up")
 	})
 }
 
