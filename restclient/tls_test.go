@@ -1,6 +1,7 @@
 package restclient_test
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/lab/chaos"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
@@ -177,6 +179,26 @@ func expectKind(t *testing.T, client *restclient.Client, transport restclient.Wa
 	}
 	assert.Equal(t, kind, broken.Kind, "%v", err)
 	assert.Contains(t, broken.Sentence(), sentence)
+}
+
+// A connection with a new certificate is still being opened when a caller gives up: it is kept, and
+// the answers that came over the old one do not count.
+func TestAConnectionWithANewCertificateMayBeOpenedSlowly(t *testing.T) {
+	asJoe(t, serveIdentity, nil, func(t *testing.T, joe *identity) {
+		var link chaos.Link
+		client := joe.server.Client(as(joe), func(cfg *restclient.Config) { cfg.Dial = link.Dial(joe.server.Dial) })
+		assert.Equal(t, "HTTP/2.0 joe", ask(t, client))
+		joe.renew(restclienttest.Leaf{Name: "jane"})
+		time.Sleep(time.Minute)
+		link.Delay(3 * time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, client.Do(ctx, get("/"), nil), context.DeadlineExceeded)
+		time.Sleep(10 * time.Second) // the handshake ends
+		link.Heal()
+		assert.Equal(t, "HTTP/2.0 jane", ask(t, client))
+		assert.Equal(t, 2, joe.server.Dialled(), "the connection that was being opened is used")
+	})
 }
 
 // New requests use a new client certificate, although the old connection is still usable.
