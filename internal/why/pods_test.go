@@ -48,6 +48,9 @@ func TestPodsAndTheirNodes(t *testing.T) {
 	between := pods(ending(10*time.Minute+time.Second, "p"))
 	between.Second.At = at.Add(100 * time.Second)
 	between.Nodes, between.Leases = answered("GET nodes", ready), kubelet(between.Second.At)
+	gone := onReadyNode(ending(10*time.Minute+time.Second, "p"), ending(70*time.Minute, "slow"))
+	gone.Second.At = between.Second.At
+	gone.Second.Types[0] = typeOf("", "pods", ending(70*time.Minute, "slow"))
 	none := func(e *why.Evidence) { e.Leases.Items = nil }
 	const taint = "kubectl taint nodes n node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
 	judged(t, []row{
@@ -60,6 +63,7 @@ func TestPodsAndTheirNodes(t *testing.T) {
 			e.Nodes = refused[why.Node]()
 		}), "C10 possible", "verdict: unknown, exit 3", "has been terminating for 10m and is possibly waiting: 1 pod "+
 			"may run until"),
+		is("in its grace period, beside one that has ended in time", calm(gone), "C10 proven", "verdict: progressing"),
 		is("on a node that does not exist", lost, "C11 proven", "run: kubectl get nodes\n"),
 		is("on a node that does not answer", stays(nodes(unknown), kubeletOf(at.Add(-time.Hour))), "C11 proven",
 			"run: kubectl describe nodes n\n",
