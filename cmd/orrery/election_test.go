@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/leaderelection"
+	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
 	"orrery/restclient/api"
 )
@@ -181,6 +183,17 @@ func TestAReplicaThatSeesAnotherControllerDoesNotStandBy(t *testing.T) {
 	var refusal *secondControllerError
 	require.ErrorAs(t, <-r.ended, &refusal)
 	assert.NotContains(t, r.stderr.String(), "waiting for leadership")
+}
+
+// A leader that is stopped while it looks for another controller has stopped, and has not failed.
+func TestALeaderThatIsStoppedWhileItLooksHasNotFailed(t *testing.T) {
+	path, _ := crowdedCluster(t, nil)
+	options := &runOptions{controllers: everyController, election: electionOptions{elect: true}}
+	require.NoError(t, options.choose())
+	p := &process{options: options, client: clientOf(t, path), logger: logs.New(logs.Config{Writer: io.Discard})}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	assert.NoError(t, p.refuse(ctx, t.Context()), "the request that the end has cancelled is no reason")
 }
 
 // A probe that cannot see is worth a warning: two controllers may be active.

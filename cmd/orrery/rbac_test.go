@@ -64,6 +64,9 @@ func TestRBACFlags(t *testing.T) {
 			"Events in the namespace of their object"}, []string{"namespaces", "deletecollection", "orrery-events"}},
 		{[]string{"--controllers", "*,replicaset"}, []string{"replicasets/status", "deletecollection"},
 			[]string{"deployments"}},
+		// The order of the controllers does not matter: namespace-controller comes behind this one.
+		{[]string{"--controllers", "*,deployment"}, []string{"deployments/status",
+			"Events in the namespace of their object"}, []string{"orrery-events"}},
 		{[]string{"--for", "why", "--user", "jane"}, []string{"name: orrery-why-jane", "subjectaccessreviews"},
 			[]string{"leases", "delete"}},
 		{[]string{"--for", "why", "--without", "secrets", "--group", "example.com,keda.sh"},
