@@ -181,6 +181,12 @@ func TestWhatAClusterShows(t *testing.T) {
 		{"a pod that does not work", func(c *trial) {
 			c.manager("m", "False", "kube-controller-manager")
 		}, cluster.Unknown, ""},
+		{"a pod that is being deleted", func(c *trial) {
+			c.manager("m", "True", "kube-controller-manager")
+			pod := "/api/v1/namespaces/kube-system/pods/m"
+			c.do("PATCH", pod, object{"metadata": object{"finalizers": []string{"example.com/keep"}}})
+			c.do("DELETE", pod, object{})
+		}, cluster.Unknown, ""},
 		{"a status of a moment ago", func(c *trial) {
 			c.terminating("going")
 			c.report("going", "kube-controller-manager")
