@@ -203,6 +203,13 @@ var faults = []struct {
 			connect(t, link)
 		})
 		assert.Equal(t, chaos.Snapshot{Open: 2}, link.Snapshot())
+		for range 2 {
+			link.CutAfter(5)
+			send(t, far, "123")
+			_, err := io.ReadFull(near, make([]byte, 3))
+			require.NoError(t, err, "CutAfter renews what an open connection may receive, after Heal as well")
+			link.Heal()
+		}
 	}},
 }
 
