@@ -130,6 +130,22 @@ func TestWatches(t *testing.T) {
 	})
 }
 
+func TestANamespaceIsCreatedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recorder, teller := startTeller(t)
+		stored, hooks := recorder.Store("namespaces"), recorder.Namespaces()
+		phase := func() string { return teller.State().Namespace.Phase }
+		stored.Added("shop")
+		hooks.PassStarted("shop")
+		assert.Equal(t, "Terminating", phase())
+		hooks.Gone("shop", time.Second)
+		stored.Deleted("shop")
+		assert.Equal(t, Gone, phase())
+		stored.Added("shop")
+		assert.Equal(t, "Active", phase(), "a namespace of the name of one that is gone is not being deleted")
+	})
+}
+
 func TestEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, teller := startTeller(t)
