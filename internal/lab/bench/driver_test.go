@@ -32,11 +32,14 @@ func driven(ctx context.Context, l bench.Load, phase func(p *bench.Phase, event 
 	return bench.Driver{Load: l, Event: "key", Handled: "processed", Phase: run}.Run(ctx)
 }
 
+var garbage []byte
+
 func TestTheDriverRunsTwoPhases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late []time.Duration
 		result, err := driven(t.Context(), bench.Load{Duration: time.Second, Rate: 1000},
 			func(p *bench.Phase, event int) error {
+				garbage = make([]byte, 1<<16)
 				if p.Paced() && event%2 == 0 {
 					late = append(late, p.Late(event))
 				}
@@ -45,6 +48,8 @@ func TestTheDriverRunsTwoPhases(t *testing.T) {
 		require.NoError(t, err)
 		processed, _ := result.Figure("processed")
 		assert.InDelta(t, 1000, processed.Value, 10, "the producer makes as many events as the gear takes")
+		allocated, _ := result.Figure("allocated per key")
+		assert.InDelta(t, 1<<16, allocated.Value, 1<<14, "what each event allocates, in bytes")
 		rate, _ := result.Figure("rate for latency")
 		assert.Equal(t, 1000.0, rate.Value)
 		assert.Len(t, late, 500)
