@@ -60,9 +60,10 @@ func TestTheStorage(t *testing.T) {
 	assert.Equal(t, map[string]bool{"b": true}, holders)
 
 	require.NoError(t, os.WriteFile(filepath.Join(directory, "file"), nil, 0o644))
+	put("last", "one")
 	_, complete, err = storage.Holders(ctx, secondparty.Builds)
 	assert.False(t, complete)
-	assert.Error(t, err, "a file that is no namespace")
+	assert.Error(t, err, "a file that is no namespace, before one that can be read")
 	_, listed, err = storage.DeleteCollection(ctx, secondparty.Builds, "file")
 	assert.Error(t, err)
 	assert.False(t, listed, "it is not known what the collection holds")
