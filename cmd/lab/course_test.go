@@ -168,16 +168,18 @@ func TestWithoutALabThereIsNothingToTest(t *testing.T) {
 }
 
 // A failure about which the lab has no hint gets a general one, which says so. The last test of a
-// page that does not compile has no failure to hint at.
+// page that does not compile, or that go vet faults, has no failure to hint at.
 func TestAFailureWithoutAHint(t *testing.T) {
 	for adds, want := range map[string]string{
 		"if c.n != n {\n\t\tc.n += n\n\t}": "No hint is about this failure. A general one:\nHint 1 of 3:\none\n",
+		"c.n += n\n\tc.n = c.n": "All steps passed, but go vet found a mistake; \"lab test 04\" shows it.\n" +
+			"This call used none of the three hints. The next one shows hint 1.\n",
 		"c.m += n": "The page did not compile in the last test; \"lab test 04\" shows the errors.\n" +
 			"This call used none of the three hints. The next one shows hint 1.\n",
 	} {
 		begun(t, adding(adds))
 		code, stdout, _ := lab(t, "test", "04")
-		require.Equal(t, 1, code, stdout)
+		require.Equal(t, 1, code, "the lab has not passed with %q: %s", adds, stdout)
 		_, stdout, _ = lab(t, "hint", "04")
 		assert.Equal(t, want, stdout)
 	}
