@@ -229,19 +229,19 @@ func TestAPodThatIsCreatedAgainIsSpared(t *testing.T) {
 func TestContainersThatListenStopSooner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, nil)
-		for name, says := range map[string]string{"soon": "2s", "at-once": "-1h", "late": "10h", "nonsense": "soon"} {
+		for name, says := range map[string]string{"soon": "2s", "at-once": "-1h", "late": "10h", "nonsense": "soon",
+			"hurried": "10h"} {
 			c.create(name, map[string]any{StopsAfter: says}, nil)
-		}
-		synctest.Wait()
-		for _, name := range []string{"soon", "at-once", "late", "nonsense"} {
+			synctest.Wait()
 			c.delete(name, nil)
 		}
 		assert.True(t, c.gone("at-once"))
 		time.Sleep(3 * time.Second)
 		assert.True(t, c.gone("soon"))
+		c.delete("hurried", new(int64(26)))
 		time.Sleep(25 * time.Second)
-		assert.False(t, c.gone("late"))
-		assert.False(t, c.gone("nonsense"))
+		assert.True(t, c.gone("hurried"), "a second DELETE shortens the grace period, and does not begin another one")
+		assert.False(t, c.gone("late") || c.gone("nonsense"))
 		time.Sleep(2 * time.Second)
 		assert.True(t, c.gone("late"), "the grace period is the limit")
 		assert.True(t, c.gone("nonsense"))
