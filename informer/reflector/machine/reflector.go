@@ -122,16 +122,21 @@ func (r *Reflector[T]) finish(keeper *sync.WaitGroup) {
 	keeper.Wait()
 	r.timer.Stop()
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.closeLocked(&effect{})
-	r.mu.Unlock()
 	if r.crash != nil {
 		panic(r.crash)
 	}
 }
 
+// current returns the operation to carry out. A hook that panicked at the step to Stopped has kept
+// that step from setting it.
 func (r *Reflector[T]) current() operation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.state.Phase == phaseStopped {
+		return operation{kind: effectHalt}
+	}
 	return r.operation
 }
 

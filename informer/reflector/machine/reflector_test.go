@@ -133,6 +133,28 @@ func TestPanicOfAResync(t *testing.T) {
 	})
 }
 
+// TestPanicOfTheLastHook: a hook that panics at the step to Stopped ends Run too, with its panic.
+func TestPanicOfTheLastHook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		stopping := make(chan struct{})
+		f.config.ListerWatcher = reflectortest.Scripted{OnWatch: f.source.Watch,
+			OnList: func(context.Context, api.ListOptions) (*api.List[*api.Namespace], error) {
+				cancel()
+				<-stopping // so that the timers' goroutine sees the end of ctx first
+				return nil, ctx.Err()
+			}}
+		f.config.Trace = &reflector.Trace{StateChanged: func(_, to reflector.Phase, _ string) {
+			if to.String() == "Stopped" {
+				close(stopping)
+				panic("the hook is broken")
+			}
+		}}
+		assert.Panics(t, func() { machine.New(f.config).Run(ctx) })
+	})
+}
+
 func TestSuite(t *testing.T) {
 	reflectortest.Run(t, reflectortest.Implementation{
 		New: func(cfg reflectortest.Config) reflectortest.Reflector { return machine.New(cfg) },
