@@ -313,7 +313,8 @@ func (e *Evidence) standstill(t *Type, o Object) (still, known bool) {
 	}
 	if t == namespaceType {
 		n := e.Second.Namespace
-		return n != nil && n.UID == o.UID && n.ResourceVersion == o.ResourceVersion, true
+		return n != nil && n.UID == o.UID && n.Changed.Equal(e.Namespace.Changed) &&
+			slices.Equal(n.Finalizers, o.Finalizers), true // the namespace controller writes its status
 	}
 	second := e.Second.again(t, o.Name)
 	if second == nil && e.Second.missed(t) {

@@ -53,6 +53,8 @@ func TestSignsOfAnOwner(t *testing.T) {
 			"C04 possible"),
 		is("a Deployment during a rollout", held(since("deployment", "keda-operator", 1, moment)), "C04 possible",
 			"missing: deployment ops/keda-operator has been without a ready pod since", "!last resort"),
+		is("a part alone, during a rollout", held(since("deployment", "keda-operator-metrics", 1, moment)),
+			"C04 possible", "missing: deployment ops/keda-operator-metrics has been without a ready pod since", "!no workload"),
 		is("one that does not come back", held(since("deployment", "keda-operator", 1, long)), "C04 proven"),
 		is("a StatefulSet with a pending pod", held(since("statefulset", "keda-operator", 1, long), since(why.PodKind,
 			"keda-operator-0", 1, moment)), "C04 possible", "missing: pod ops/keda-operator-0 has been without a "+
@@ -81,6 +83,9 @@ func TestSignsOfAnOwner(t *testing.T) {
 			"provisioner.storage.kubernetes.io/cloning-protection", stopped("csi-provisioner")), "C04 possible",
 			"missing: several programs are called csi-provisioner: which of them removes "+
 				"provisioner.storage.kubernetes.io/cloning-protection is not known"),
+		is("one of several programs called so runs", orphan("persistentvolumeclaims", "",
+			"provisioner.storage.kubernetes.io/cloning-protection", ops("nfs", "csi-provisioner")), "C04 possible",
+			"missing: several programs are called csi-provisioner", "!seems to be at work"),
 		is("the owner of sources", sources(flux("source-controller")), "no C04", "source-controller, which seems to "+
 			"be at work"),
 		is("a stranger whose name ends with the owner's", sources(workload("deployment", "knative",

@@ -232,7 +232,9 @@ func (e *Evidence) stateOf(f *Finding, h Held, keeper Keeper) State {
 		f.saw(2, h.Type.Request, "%s/%s has changed", h.Type.Name(), cmp.Or(changed, h.Object.Name))
 		return Ready // it acts
 	}
-	f.saw(2, h.Type.Request, standstill+": resourceVersion and finalizers are the same in both samples")
+	if h.Type != namespaceType {
+		f.saw(2, h.Type.Request, standstill+": resourceVersion and finalizers are the same in both samples")
+	}
 	switch {
 	case keeper.Name == "":
 		return f.notKnown(nil, "the owner of %s is unknown", h.Finalizer)
@@ -242,11 +244,10 @@ func (e *Evidence) stateOf(f *Finding, h Held, keeper Keeper) State {
 		return e.builtIn(f, keeper.Controller)
 	}
 	state := e.workloadState(f, h, keeper.Name)
-	if !state.away() {
-		return state
+	if state.away() {
+		state = e.leads(f, keeper.Programs, state)
 	}
-	state = e.leads(f, keeper.Programs, state)
-	if state.away() && keeper.Many {
+	if keeper.Many && state != NotKnown { // it rests on a name
 		return f.notKnown(nil, "several programs are called %s: which of them removes %s is not known", keeper.Name,
 			h.Finalizer)
 	}
@@ -299,10 +300,6 @@ func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	if w := find(called, runs); w != nil {
 		return f.notKnown(nil, "%s runs, and may be %s or a part of it", w, name)
 	}
-	if len(owners) == 0 {
-		f.saw(1, e.Workloads.Request, "no workload is called %s", name)
-		return NotHere
-	}
 	for _, w := range called {
 		switch {
 		case w.Replicas > 0 && e.At.Sub(w.Since) < startsWithin:
@@ -310,6 +307,10 @@ func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 		case w.Replicas == 0 && e.At.Sub(w.Since) < time.Minute:
 			return f.notKnown(nil, "%s was written at %s, and may have been stopped only then", w, clock(w.Since))
 		}
+	}
+	if len(owners) == 0 {
+		f.saw(1, e.Workloads.Request, "no workload is called %s", name)
+		return NotHere
 	}
 	for _, w := range owners[:min(len(owners), 3)] {
 		f.saw(1, e.Workloads.Request, "%s: 0 of %d ready", w, w.Replicas)
