@@ -164,6 +164,21 @@ func TestATypeWhoseNameIsNone(t *testing.T) {
 	assert.Contains(t, text.String(), `"widgets;id>pwned;#.evil.io"/a`)
 }
 
+// Saved evidence replaces a file that others can read, but no link.
+func TestSavedEvidenceIsForItsOwner(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "evidence.json")
+	require.NoError(t, os.WriteFile(path, nil, 0o644))
+	require.NoError(t, why.Evidence{Name: "shop"}.Save(path))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode())
+	require.NoError(t, os.Symlink(path, path+".link"))
+	assert.ErrorContains(t, why.Evidence{}.Save(path+".link"), "is not a regular file")
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	assert.Len(t, left, 2)
+}
+
 // Evidence from a file names a namespace, which commands have.
 func TestEvidenceOfNoNamespace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "evidence.json")

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -268,7 +269,8 @@ func WriteJSON(w io.Writer, document any) error {
 	return encoder.Encode(document)
 }
 
-// Save writes the evidence to a new file that its owner alone can read.
+// Save writes the evidence to a file that its owner alone can read. It replaces an older file, and
+// refuses to replace anything else, such as a link or a device.
 func (e Evidence) Save(path string) error {
 	e.APIVersion = EvidenceVersion
 	var text bytes.Buffer
@@ -278,11 +280,28 @@ func (e Evidence) Save(path string) error {
 	if err := encoder.Encode(e); err != nil {
 		return fmt.Errorf("the evidence cannot be written: %w", err)
 	}
-	_ = os.Remove(path) // others may be able to read an older file
-	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+	if err := replaceFile(path, text.Bytes()); err != nil {
 		return fmt.Errorf("the evidence cannot be saved: %w", err)
 	}
 	return nil
+}
+
+func replaceFile(path string, content []byte) error {
+	if old, err := os.Lstat(path); err == nil && !old.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", path)
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".evidence-*") // has mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	if err = cmp.Or(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		os.Remove(file.Name())
+	}
+	return err
 }
 
 // Load reads saved evidence. It fails if the file is not one that [Evidence.Save] has written.
