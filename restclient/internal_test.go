@@ -109,6 +109,8 @@ func TestRedactText(t *testing.T) {
 		{"authorization: basic dXNlcjpwYXNz", "authorization: basic [redacted]"},
 		{`invalid proxy address "http://joe:pa55@proxy:3128"`, `invalid proxy address "http://[redacted]@proxy:3128"`},
 		{"https://server/x?access_token=abc&limit=1", "https://server/x?access_token=[redacted]&limit=1"},
+		{"http://joe:p@ss@proxy:3128", "http://[redacted]@proxy:3128"},
+		{"client_secret=abc&id_token=def", "client_secret=[redacted]&id_token=[redacted]"},
 		{"mail to joe@example.org", "mail to joe@example.org"},
 	} {
 		assert.Equal(t, c.want, Redact(c.text))

@@ -205,7 +205,7 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 	code := 0
 	defer func() {
 		if f.err != nil {
-			f.err = x.censor(f.err).error(f.err)
+			f.err = x.censor().error(f.err)
 		}
 		x.client.inFlight.Add(-1)
 		if x.client.cfg.Trace != nil {

@@ -52,7 +52,9 @@ func TestVerbs(t *testing.T) {
 		{"watch", func(t *testing.T, r *resource) error {
 			w, err := r.Watch(t.Context(), api.ListOptions{ResourceVersion: "7", TimeoutSeconds: 300,
 				AllowWatchBookmarks: true, SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan})
-			w.Stop()
+			if err == nil {
+				w.Stop()
+			}
 			return err
 		},
 			sent{"GET", path,

@@ -57,10 +57,10 @@ func censorFor(sent *http.Request, proxy *url.URL) censor {
 	return c
 }
 
-// censor returns the secrets of the last attempt, including those sent to a proxy that failed.
-func (x *exchange) censor(err error) censor {
+// censor returns the secrets of the last attempt, including those that its proxy receives.
+func (x *exchange) censor() censor {
 	var proxy *url.URL
-	if broken, ok := errors.AsType[*TransportError](err); ok && broken.Kind == ProxyFailed && x.sent != nil {
+	if x.sent != nil {
 		proxy, _ = x.client.pool.proxy(x.sent)
 	}
 	return censorFor(x.sent, proxy)
@@ -93,15 +93,16 @@ func (c censor) status(status *api.Status) {
 	if status == nil || len(c) == 0 {
 		return
 	}
-	status.Message = c.text(status.Message)
+	status.Status, status.Message = c.text(status.Status), c.text(status.Message)
 	status.Reason = api.StatusReason(c.text(string(status.Reason)))
-	if status.Details == nil {
+	d := status.Details
+	if d == nil {
 		return
 	}
-	status.Details.Name, status.Details.Kind = c.text(status.Details.Name), c.text(status.Details.Kind)
-	for i := range status.Details.Causes {
-		cause := &status.Details.Causes[i]
-		cause.Message, cause.Field = c.text(cause.Message), c.text(cause.Field)
+	d.Name, d.Group, d.Kind, d.UID = c.text(d.Name), c.text(d.Group), c.text(d.Kind), c.text(d.UID)
+	for i, cause := range d.Causes {
+		d.Causes[i] = api.StatusCause{
+			Type: api.CauseType(c.text(string(cause.Type))), Message: c.text(cause.Message), Field: c.text(cause.Field)}
 	}
 }
 
@@ -132,19 +133,21 @@ func (e *censoredError) Error() string { return e.text }
 
 func (e *censoredError) Unwrap() error { return e.err }
 
-// secretPatterns match secrets in errors of other packages: a proxy URL with its password, a
-// header. All errors of this package go through Redact.
+// secretPatterns match secrets in texts of other packages and of servers: a proxy URL with its
+// password, a header.
 var secretPatterns = []struct {
 	pattern *regexp.Regexp
 	keep    string
 }{
 	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]+`), "$1 [redacted]"},
-	{regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s"@]*@`), "${1}[redacted]@"},
-	{regexp.MustCompile(`(?i)\b((?:access_|id_|refresh_)?token|password|secret)=[^&\s"]+`), "$1=[redacted]"},
+	{regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s"]*@`), "${1}[redacted]@"},
+	{regexp.MustCompile(`(?i)\b((?:\w+_)?(?:token|password|secret))=[^&\s"]+`), "$1=[redacted]"},
 }
 
-// Redact returns text without likely secrets: the rest of an Authorization header, the user and
-// password of a URL, tokens and passwords in its parameters. Errors of this package are redacted.
+// Redact returns text without likely secrets: the word after "bearer" or "basic", even in prose; the
+// user and password of a URL; and tokens, passwords and secrets in its parameters. The texts of
+// [ConfigError] and [TransportError] redact the cause, and a refusal that is not a Status is
+// redacted; from a Status only the secrets of the request and of its proxy are removed.
 func Redact(text string) string {
 	for _, s := range secretPatterns {
 		text = s.pattern.ReplaceAllString(text, s.keep)

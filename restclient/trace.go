@@ -157,7 +157,7 @@ func parseWarnings(header http.Header) (warnings []Warning) {
 // warn reports the warnings of an answer.
 func (x *exchange) warn(ctx context.Context, header http.Header) {
 	for _, w := range parseWarnings(header) {
-		w.Text, w.Origin = api.CutText(x.censor(nil).text(w.Text)), OriginOf(ctx)
+		w.Text, w.Origin = api.CutText(x.censor().text(w.Text)), OriginOf(ctx)
 		x.client.warn(w)
 	}
 }

@@ -135,10 +135,10 @@ var echoes = map[string]func(w http.ResponseWriter, said string){
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
 		_ = json.NewEncoder(w).Encode(api.Status{
-			TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: api.StatusFailure, Code: 403,
+			TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: said, Code: 403,
 			Reason: api.StatusReason(said), Message: "I do not like " + said,
-			Details: &api.StatusDetails{Name: said, Kind: said,
-				Causes: []api.StatusCause{{Message: said, Field: said}}},
+			Details: &api.StatusDetails{Name: said, Group: said, Kind: said, UID: said,
+				Causes: []api.StatusCause{{Type: api.CauseType(said), Message: said, Field: said}}},
 		})
 	},
 	"Status of success": func(w http.ResponseWriter, said string) {
@@ -265,17 +265,22 @@ func askEverything(t *testing.T, client *restclient.Client, reported io.Writer) 
 // A proxy that refuses may repeat its own password.
 func TestProxiesThatRepeatTheirPasswordAreCensored(t *testing.T) {
 	header := "Basic " + base64.StdEncoding.EncodeToString([]byte("joe:"+canary))
-	proxy := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		hijacked(w, "HTTP/1.1 407 what is "+r.Header.Get("Proxy-Authorization")+" or "+canary+"\r\n\r\n")
-	}))
-	client := proxy.Client(retries(-1), func(c *restclient.Config) {
-		c.Host = "https://elsewhere.test"
-		c.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: "apiserver.test", User: url.UserPassword("joe", canary)})
-	})
-	err := client.Do(t.Context(), restclient.Request{Path: "/version"}, nil)
-	require.ErrorContains(t, err, "407")
-	assert.NotContains(t, err.Error(), canary)
-	assert.NotContains(t, err.Error(), strings.TrimPrefix(header, "Basic "))
+	for _, c := range []struct{ scheme, start string }{
+		{"https", "HTTP/1.1 407 "}, {"https", ""}, {"http", "HTTP/1.1 502 no\r\nConnection: close\r\n\r\n"},
+	} {
+		proxy := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			hijacked(w, c.start+r.Header.Get("Proxy-Authorization")+" or "+canary+"\r\n\r\n")
+		}))
+		client := proxy.Client(retries(-1), func(cfg *restclient.Config) {
+			cfg.Host = c.scheme + "://elsewhere.test"
+			cfg.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: "apiserver.test",
+				User: url.UserPassword("joe", canary)})
+		})
+		err := client.Do(t.Context(), restclient.Request{Path: "/version"}, nil)
+		require.ErrorContains(t, err, "[redacted]", c.start)
+		assert.NotContains(t, err.Error(), canary)
+		assert.NotContains(t, err.Error(), strings.TrimPrefix(header, "Basic "))
+	}
 }
 
 // An invalid URL is not shown if it may contain a password.

@@ -113,7 +113,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 		return nil, err
 	}
 	w.info, w.opened = x.req.info(1), time.Now()
-	w.url, w.secrets = redactURL(x.sent.URL), x.censor(nil)
+	w.url, w.secrets = redactURL(x.sent.URL), x.censor()
 	r.client.watches.Add(1)
 	if t := r.client.cfg.Trace; t != nil && t.WatchOpened != nil {
 		t.WatchOpened(w.info)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -27,7 +28,8 @@ var errNoUpgrade = errors.New("the server (or a proxy on the way) does not switc
 	"the http watch transport")
 
 // dial performs the handshake. An answer other than 101 is returned like any other, so that
-// refusals and retries are the same as over plain HTTP.
+// refusals and retries are the same as over plain HTTP. But the library keeps only the first 1024
+// bytes of its body: a longer Status is not decoded, and the error has its beginning as text.
 func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 	ctx := hr.Context()
 	target := *hr.URL
@@ -92,6 +94,7 @@ type webSocketStream struct {
 	interval, timeout time.Duration
 	ping              *time.Timer
 
+	closed  atomic.Bool
 	message io.Reader // nil between messages; for the reading goroutine only
 }
 
@@ -113,10 +116,13 @@ func newWebSocketStream(conn *websocket.Conn, release func() bool, cfg *Config) 
 	return s
 }
 
-// alive restarts the silence timer. It is called before each wait, too: a reader that was busy has
-// not listened.
+// alive restarts the silence timer, except after Close. It is called before each wait, too: a reader
+// that was busy has not listened.
 func (s *webSocketStream) alive() {
 	s.ping.Reset(s.interval)
+	if s.closed.Load() { // checked last, so that a Close meanwhile stops the timer as well
+		s.ping.Stop()
+	}
 	s.conn.SetReadDeadline(time.Now().Add(s.interval + s.timeout))
 }
 
@@ -144,6 +150,7 @@ func (s *webSocketStream) Read(p []byte) (n int, err error) {
 // Close closes the connection without a close message, which the server accepts.
 func (s *webSocketStream) Close() error {
 	s.release()
+	s.closed.Store(true)
 	s.ping.Stop()
 	return s.conn.Close()
 }
