@@ -52,7 +52,7 @@ type ExecConfig struct {
 
 // Format shows the command, whatever the verb: without it, a verb that does not fit makes fmt print
 // the fields raw.
-func (cfg *ExecConfig) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "[exec plugin %s]", cfg.Command) }
+func (cfg ExecConfig) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "[exec plugin %s]", cfg.Command) }
 
 // EnvVar is an environment variable. Its value may be secret.
 type EnvVar struct {

@@ -97,6 +97,8 @@ func newExec(t *testing.T, cfg ExecConfig) *Exec {
 	e, err := NewExec(cfg)
 	require.NoError(t, err)
 	assertHides(t, e)
+	assertHides(t, cfg)
+	assertHides(t, &cfg)
 	return e
 }
 
