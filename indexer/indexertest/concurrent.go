@@ -346,19 +346,22 @@ func whileWriting(t *testing.T, x Indexer, n int, do func()) []*Object {
 	for w := range left {
 		group.Go(func() { left[w] = rewrite(t, x, n, fmt.Sprint("w", w), stop) })
 	}
-	do()
-	close(stop)
-	group.Wait()
+	func() {
+		defer group.Wait() // even if do ends the test
+		defer close(stop)
+		do()
+	}()
 	return slices.Concat(left...)
 }
 
-// rewrite moves, adds and deletes n objects until stop is closed, at least once each, and returns
-// those that are left.
+// rewrite moves, adds and deletes n objects until stop is closed, at least four times each, and
+// returns those that are left.
 func rewrite(t *testing.T, x Indexer, n int, writer string, stop <-chan struct{}) []*Object {
 	left := map[string]*Object{}
 	for i := 0; ; i++ {
-		o := pod(writer, fmt.Sprint("o", i%n), fmt.Sprint("n", i%7), fmt.Sprint("l", i%5))
-		if i%4 == 3 {
+		round := i / n // moves each object to another label and operation
+		o := pod(writer, fmt.Sprint("o", i%n), fmt.Sprint("n", i%7), fmt.Sprint("l", (i+round)%5))
+		if (i+round)%4 == 3 {
 			x.DeleteKey(o.Key())
 			delete(left, o.Key())
 		} else {
@@ -367,7 +370,7 @@ func rewrite(t *testing.T, x Indexer, n int, writer string, stop <-chan struct{}
 		}
 		select {
 		case <-stop:
-			if i >= n {
+			if i >= 4*n {
 				return slices.Collect(maps.Values(left))
 			}
 		default:

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -84,7 +85,7 @@ func Fixed(ctx context.Context, n int, phase func(ctx context.Context, p *Phase)
 	}
 	runtime.GC() // of the warm-up
 	p := &Phase{Driver: driver, Events: n}
-	return p, phase(ctx, p)
+	return p, cmp.Or(phase(ctx, p), Prove("events", n, p.Done))
 }
 
 func perSecond(name string, value float64) Figure {

@@ -83,6 +83,7 @@ func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan)
 		// Decoders reuse their buffers, so no object may keep a part of one.
 		MutationDetector: informer.MutationDetectorConfig{
 			Enabled:    p.Detect,
+			Period:     time.Minute, // a comparison of all objects takes real time
 			OnMutation: func(err *informer.MutationError) { w.fail("%s: %v", p.Name, err) },
 		},
 	})

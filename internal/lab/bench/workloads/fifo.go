@@ -368,7 +368,7 @@ func (g FIFOGear[T]) relistOnce(
 	close(stop)
 	err = cmp.Or(<-stopped, ctx.Err(), err)
 
-	want := map[int64]int{bystander: added}
+	want, wrong := map[int64]int{bystander: added}, 0
 	for i := range relistVanished {
 		want[int64(i)] = 1
 	}
@@ -379,14 +379,15 @@ func (g FIFOGear[T]) relistOnce(
 		number := g.Number(obj)
 		if vanished := number >= 0 && number < relistVanished; gone == vanished {
 			want[number]--
+		} else {
+			wrong++
 		}
 	})
 	err = cmp.Or(err, c.finish())
-	wrong := 0
 	for _, missing := range want {
 		if missing != 0 {
 			wrong++
 		}
 	}
-	return took, waited, cmp.Or(err, bench.Prove("objects handed out too rarely or too often", 0, wrong))
+	return took, waited, cmp.Or(err, bench.Prove("objects handed out too rarely, too often or in a wrong state", 0, wrong))
 }

@@ -80,6 +80,12 @@ func TestFaultsOfARelist(t *testing.T) {
 				see(obj, false)
 			}
 		},
+		"also deletes what is listed": func(obj object, deleted bool, see func(object, bool)) {
+			see(obj, deleted)
+			if !deleted {
+				see(obj, true)
+			}
+		},
 		"forgets concurrent events": func(obj object, deleted bool, see func(object, bool)) {
 			if obj.Generation != bystander {
 				see(obj, deleted)
