@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"orrery/restclient/kubeconfig"
 )
 
 // Dir returns the directory of this control plane: pki, kubeconfigs, logs, etcd.
@@ -131,4 +133,24 @@ func (cp *ControlPlane) addUser(name, user string, groups ...string) (string, er
 
 func (cp *ControlPlane) writePKI(name string, data []byte) error {
 	return os.WriteFile(cp.pki(name), data, 0o600)
+}
+
+// clusterName is the name of cluster and context in every kubeconfig.
+const clusterName = "orrery"
+
+// writeKubeconfig writes a kubeconfig with one cluster, one user and one context, readable by its
+// owner only.
+func writeKubeconfig(path, server string, caPEM []byte, user string, pair keyPair) error {
+	config := &kubeconfig.Config{
+		CurrentContext: clusterName,
+		Clusters:       map[string]*kubeconfig.Cluster{clusterName: {Server: server, CertificateAuthorityData: caPEM}},
+		Users: map[string]*kubeconfig.User{
+			user: {ClientCertificateData: pair.CertPEM, ClientKeyData: pair.KeyPEM},
+		},
+		Contexts: map[string]*kubeconfig.Context{clusterName: {Cluster: clusterName, User: user}},
+	}
+	if err := config.WriteFile(path); err != nil {
+		return fmt.Errorf("write the kubeconfig of %s: %w", user, err)
+	}
+	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/randfill"
 
+	"orrery/internal/lab/apiserver/apiservertest"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
@@ -109,4 +110,15 @@ func filler(seed int64) *randfill.Filler {
 		func(v *int64, c randfill.Continue) { *v = c.Int63n(2000) - 1000 },
 		func(v *float64, c randfill.Continue) { *v = 0.5 + float64(c.Intn(9)) },
 	)
+}
+
+// A fresh control plane gives the same answers, so no recording depends on chance, the date or
+// earlier recordings.
+func TestRecordingsCanBeRepeated(t *testing.T) {
+	config := forConversations()
+	config.Log = t.Output()
+	s, err := start(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Stop()) })
+	apiservertest.Run(t, func(*testing.T) apiservertest.Target { return s.target }, true)
 }
