@@ -35,6 +35,8 @@ type Cluster struct {
 	CertificateAuthorityData Data        `yaml:"certificate-authority-data,omitempty" json:"-"`
 	ProxyURL                 Secret      `yaml:"proxy-url,omitempty" json:"-"` // may contain a password
 	Extensions               []Extension `yaml:"extensions,omitempty"`
+
+	file string // where it was read, if there were several files
 }
 
 // User holds the credentials of a user.
@@ -54,6 +56,8 @@ type User struct {
 	ImpersonateUID       Unsupported `yaml:"as-uid,omitempty"`
 	ImpersonateUserExtra Unsupported `yaml:"as-user-extra,omitempty"`
 	AuthProvider         Unsupported `yaml:"auth-provider,omitempty"`
+
+	file string
 }
 
 // Unsupported reports that a field of kubectl is set whose value this package cannot use. A user
@@ -62,7 +66,7 @@ type Unsupported bool
 
 // UnmarshalYAML sets it for any value but an empty one.
 func (u *Unsupported) UnmarshalYAML(node *yaml.Node) error {
-	*u = node.Kind != yaml.ScalarNode || node.Value != ""
+	*u = node.Value != "" || len(node.Content) > 0
 	return nil
 }
 
@@ -71,6 +75,8 @@ type Context struct {
 	Cluster   string `yaml:"cluster"`
 	User      string `yaml:"user"`
 	Namespace string `yaml:"namespace,omitempty"`
+
+	file string
 }
 
 // Extension is something that another program keeps with a cluster.

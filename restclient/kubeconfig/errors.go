@@ -51,9 +51,11 @@ func (e *Error) Error() string { return e.Text }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// entryError returns the error of a cluster, user or context; problem is a clause with advice.
-func entryError(entry, name string, files []string, problem string, err error) error {
-	return &Error{Text: fmt.Sprintf("the %s %q in %s %s", entry, name, strings.Join(files, ", "), problem), Err: err}
+// entryError returns the error of a cluster, user or context. file may be empty if one file was
+// read; problem is a clause with advice.
+func entryError(entry, name, file string, info *Info, problem string, err error) error {
+	file = cmp.Or(file, strings.Join(info.Files, ", "))
+	return &Error{Text: fmt.Sprintf("the %s %q in %s %s", entry, name, file, problem), Err: err}
 }
 
 // contextError returns the error of a context that does not exist, or, without a name, of no

@@ -132,7 +132,7 @@ func (cfg *Config) resolve(opts Options, info *Info) (*loader, error) {
 		if name == "" {
 			problem = "names no " + entry + ": add one"
 		}
-		return entryError("context", info.Context, info.Files, problem, nil)
+		return entryError("context", info.Context, context.file, info, problem, nil)
 	}
 	if cluster == nil {
 		return nil, undefined("cluster", context.Cluster)
@@ -179,11 +179,11 @@ func (l *loader) load() (restclient.Config, error) {
 }
 
 func (l *loader) clusterError(problem string, err error) error {
-	return entryError("cluster", l.info.Cluster, l.info.Files, problem, err)
+	return entryError("cluster", l.info.Cluster, l.cluster.file, l.info, problem, err)
 }
 
 func (l *loader) userError(problem string, err error) error {
-	return entryError("user", l.info.User, l.info.Files, problem, err)
+	return entryError("user", l.info.User, l.user.file, l.info, problem, err)
 }
 
 // ReadFile parses a file. Its relative paths are relative to its directory. The error is a
@@ -240,6 +240,15 @@ func readList(paths []string) (merged *Config, read []string, err error) {
 		}
 		if err != nil {
 			return nil, nil, err
+		}
+		for _, cluster := range cfg.Clusters {
+			cluster.file = path
+		}
+		for _, user := range cfg.Users {
+			user.file = path
+		}
+		for _, context := range cfg.Contexts {
+			context.file = path
 		}
 		merged.CurrentContext = cmp.Or(cfg.CurrentContext, merged.CurrentContext)
 		maps.Copy(merged.Clusters, cfg.Clusters)
