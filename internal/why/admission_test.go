@@ -270,6 +270,8 @@ func TestAnObstacleThatMayBeRepaired(t *testing.T) {
 		is("Leases, which are renewed", with(denied(), rewritten(leases("100"), leases("101"))),
 			"C08 proven"),
 		is("events, which expire", with(denied(), rewritten(events, events)), "C08 proven"),
+		once("denied objects that were not kept", denied(), func(e *why.Evidence) { e.Types[0].Count = 150 },
+			"C08 possible", "only missing: not all configmaps were looked at: one may have been changed since"),
 		is("all denied objects are there", twice(typeOf("", "configmaps", object("a"), object("b"))), "C08 proven"),
 		is("one denied object has gone", twice(typeOf("", "configmaps", object("b"))), "C08 possible",
 			"only missing: configmaps/a was written or removed after the conditions: the next pass of the controller "+
@@ -388,7 +390,12 @@ func TestGroupsThatCannotBeDiscovered(t *testing.T) {
 		once("discovery was refused then", unavailable("x"), refusedLater, "C01 possible"),
 		once("it could be discovered in the first sample", unavailable("x"), func(e *why.Evidence) {
 			e.Discovery.Failed = nil
-		}, "C01 possible", "missing: it could be discovered in the first sample"),
+		}, "C01 possible", "missing: it could be discovered in the first sample", "!proof 1: /apis",
+			"proof 2: /apis: stale"),
+		is("two reasons", with(unavailable("x"), again(why.Discovery{Failed: map[string]string{"g.io/v1": "EOF"}})),
+			"C01 proven", "proof 1: /apis: stale GroupVersion discovery: g.io/v1\n"),
+		once("its server was never asked", unavailable("x"), service(func(s *why.APIService) { s.Available = "" }),
+			"C01 possible", "only missing: APIService v1.g.io has no condition Available yet"),
 		once("its server came back between the samples", unavailable("x"), func(e *why.Evidence) {
 			*e = behind(*e, -4*time.Second, 2)
 		}, "C01 possible"),
@@ -406,7 +413,10 @@ func TestGroupsThatCannotBeDiscovered(t *testing.T) {
 		is("an endpoint that does not answer", answers(2*time.Minute), "C01 proven"),
 		is("the condition names a group that ends alike", metrics, "C01 possible"),
 		once("an old copy that was renewed", stale(), again(why.Discovery{}), "no C03"),
-		once("discovery of an old copy was refused then", stale(), refusedLater, "C03 possible"),
+		is("an old copy in both samples", stale(), "C03 proven", "proof 2: /apis: still stale"),
+		once("discovery of an old copy was refused then", stale(), refusedLater, "C03 possible", "!proof 2: "),
+		once("one sample of an old copy", stale(), func(e *why.Evidence) { e.Second = nil }, "C03 possible",
+			"!proof 2: "),
 		once("another reason than an old copy", stale(),
 			again(why.Discovery{Failed: map[string]string{"g.io/v1": "context deadline exceeded"}}), "C03 possible"),
 		once("its server came back 30 s ago", stale(), backAgain(30*time.Second), "C03 possible"),

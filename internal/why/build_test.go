@@ -641,6 +641,7 @@ func told(r why.Report, want string) (got, lines string) {
 	}
 	for _, p := range f.Proof {
 		say("proof", p.Says)
+		say(fmt.Sprintf("proof %d", p.Sample), p.Says)
 	}
 	say("missing", f.Missing...)
 	say("do", f.Do...)

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -20,13 +21,16 @@ func (e *Evidence) apiService(groupVersion string) *APIService {
 	return find(e.APIServices.Items, func(a APIService) bool { return a.GroupVersion == groupVersion })
 }
 
-// discovery is the last one that was answered.
-func (e *Evidence) discovery() Discovery {
-	if e.Second != nil && e.Second.Discovery != nil && e.Second.Discovery.Refused == nil {
-		return *e.Second.Discovery
+// rediscovery is the discovery of the second sample, nil if it was not answered.
+func (e *Evidence) rediscovery() *Discovery {
+	if e.Second == nil || e.Second.Discovery == nil || e.Second.Discovery.Refused != nil {
+		return nil
 	}
-	return e.Discovery
+	return e.Second.Discovery
 }
+
+// discovery is the last one that was answered.
+func (e *Evidence) discovery() Discovery { return *cmp.Or(e.rediscovery(), &e.Discovery) }
 
 // Undiscovered are the group versions that the last sample could not discover, sorted.
 func (e *Evidence) Undiscovered() []string {
@@ -76,8 +80,12 @@ func undiscovered(id string) func(*Evidence) []Finding {
 			} else {
 				f.lack(nil, "the condition DiscoveryFailure does not name %s yet", groupVersion)
 			}
-			f.saw(1, e.Discovery.Request, "/apis: %s", e.discovery().Failed[groupVersion])
-			f.doubt(e.Discovery.Failed[groupVersion] == "", "it could be discovered in the first sample")
+			if first := e.Discovery.Failed[groupVersion]; first != "" {
+				f.saw(1, e.Discovery.Request, "/apis: %s", first)
+			} else {
+				f.saw(2, e.Discovery.Request, "/apis: %s", e.discovery().Failed[groupVersion])
+				f.lack(nil, "it could be discovered in the first sample")
+			}
 			if e.Second != nil && e.Second.Discovery != nil {
 				f.unread(e.Second.Discovery.Refused, "/apis could not be read in the second sample")
 			}
@@ -110,6 +118,7 @@ func (f *Finding) isUnavailable(e *Evidence, groupVersion string, service *APISe
 	}
 	f.saw(1, e.APIServices.Request, "APIService %s: Available=%s %s; Service %s", service.Name, service.Available,
 		service.Reason, *service.Service)
+	f.doubt(service.Available == "", "APIService %s has no condition Available yet", service.Name)
 	if b := e.backend(*service.Service); b != nil && b.Failed != nil {
 		f.lack(b.Failed, "whether pods of Service %s may be starting could not be read", service.Service)
 	} else if b != nil {
@@ -142,10 +151,12 @@ func (f *Finding) isStale(e *Evidence, groupVersion string, service *APIService)
 	f.saw(1, e.APIServices.Request, "APIService %s: Available=True %s", service.Name, service.Reason)
 	f.doubt(e.now().Sub(service.Since) < readAgainWithin,
 		"it is Available since %s, and the aggregator reads each group again once a minute", clock(service.Since))
-	if last := e.discovery(); last.isStale(groupVersion) {
+	switch again := e.rediscovery(); {
+	case again == nil:
+	case !again.isStale(groupVersion):
+		f.lack(nil, "in the second sample /apis says something else of it: %s", again.Failed[groupVersion])
+	case e.Discovery.isStale(groupVersion):
 		f.saw(2, e.Discovery.Request, "/apis: still stale")
-	} else {
-		f.lack(nil, "in the second sample /apis says something else of it: %s", last.Failed[groupVersion])
 	}
 }
 
