@@ -150,11 +150,11 @@ func controllerOff(e *Evidence, f *Finding, controller string) *Reference {
 	if e.managerRuns() {
 		return nil
 	}
-	expired := e.lease(managerNamespace, managerName)
-	if expired == nil && controller == namespaceController {
-		expired = e.lease(managerNamespace, ownName)
-	}
-	if expired == nil || e.writtenSince(expired.Renewed.Add(expired.Duration)) {
+	expired := find(e.Leases.Items, func(l Lease) bool { // neither is renewed any more
+		isIts := l.Name == managerName || l.Name == ownName && controller == namespaceController
+		return isIts && l.Namespace == managerNamespace && !e.writtenSince(l.Renewed.Add(l.Duration))
+	})
+	if expired == nil {
 		return nil
 	}
 	ago := e.now().Sub(expired.Renewed)
@@ -179,9 +179,10 @@ func twoControllers(e *Evidence) []Finding {
 	if e.Second == nil || !contradict(e.Namespace.Conditions, e.Second.Namespace.Conditions) {
 		return nil
 	}
-	var names []string // of those that wrote since the first sample
+	var names []string // of the controllers that wrote since the first sample
 	for _, w := range e.Second.Namespace.Writers {
-		if !w.At.Before(e.At.Truncate(time.Second)) && !slices.Contains(names, w.Manager) {
+		byHand := slices.ContainsFunc(tools, func(tool string) bool { return strings.HasPrefix(w.Manager, tool) })
+		if !byHand && !w.At.Before(e.At.Truncate(time.Second)) && !slices.Contains(names, w.Manager) {
 			names = append(names, w.Manager)
 		}
 	}
@@ -201,6 +202,11 @@ func twoControllers(e *Evidence) []Finding {
 			"%s does not renew its Lease any more, and may have stopped", name)
 	}
 	return []Finding{f}
+}
+
+// tools begin the managers that people and scripts write with, once and not as a controller.
+var tools = []string{
+	"kubectl", "k9s", "curl", "Python", "python", "Go-http-client", "OpenAPI-Generator", "Kubernetes Java",
 }
 
 // contradict reports whether the statuses of a condition differ.

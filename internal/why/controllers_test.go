@@ -87,6 +87,8 @@ func TestNoNamespaceController(t *testing.T) {
 		is("its Lease expired, and no pod of it is visible", with(restarted(2*time.Minute), managers()), "C19 possible",
 			elsewhere),
 		is("an expired Lease, and conditions that were written since", k3s, "no C19"),
+		is("orrery wrote them, and its Lease has expired", with(k3s, managers(why.Manager{Name: "kcm"}), led(old,
+			lease("orrery", 6*time.Minute))), "C19 possible", "found: C19 possible leases.coordination.k8s.io/orrery"),
 		once("objects go while it is off", switchedOff(), func(e *why.Evidence) {
 			e.Second.Types = []why.Type{typeOf("", "configmaps")}
 		}, "C19 possible", "only missing: configmaps had 1 object, and 0 after 10s: a controller may be at its first "+
@@ -121,6 +123,9 @@ func TestTwoNamespaceControllers(t *testing.T) {
 		is("the first one wrote again", writes(before, []why.Writer{by("b", second), by("a", at.Add(time.Second))}),
 			"C20 proven"),
 		is("the same one has changed its mind", writes(before, []why.Writer{by("a", second)}), "no C20"),
+		once("one of them is a person", contradicted(), func(e *why.Evidence) {
+			e.Second.Namespace.Writers[1].Manager = "kubectl-edit"
+		}, "no C20"),
 		once("the later one does not lead any more", contradicted(), func(e *why.Evidence) {
 			e.Leases.Items = append(e.Leases.Items, lease("kube-controller-manager", 10*time.Second))
 		}, "C20 possible"),
