@@ -54,7 +54,11 @@ func try(ctx context.Context, binary string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, cluster.Stop()) }()
+	defer func() {
+		say("the controller's log:")
+		fmt.Println(cluster.Controller().Tail())
+		err = errors.Join(err, cluster.Stop())
+	}()
 	user, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig())
 	if err != nil {
 		return err
@@ -76,8 +80,7 @@ func try(ctx context.Context, binary string) (err error) {
 	if err := watchItGo(ctx, client); err != nil {
 		return err
 	}
-	say("the namespace is gone; the controller's log:")
-	fmt.Println(cluster.Controller().Tail())
+	say("the namespace is gone")
 	return nil
 }
 
@@ -115,13 +118,12 @@ func fill(ctx context.Context, client kubernetes.Interface) error {
 // createPod creates a pod once its namespace has a service account, without which the API server
 // refuses it.
 func createPod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) error {
-	return waitFor(ctx, "the service account", func() (bool, error) {
-		_, err := client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
-		if apierrors.IsForbidden(err) {
-			return false, nil
-		}
-		return err == nil, err
+	var last error
+	err := waitFor(ctx, "the service account", func() (bool, error) {
+		_, last = client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
+		return !apierrors.IsForbidden(last), nil
 	})
+	return errors.Join(err, last)
 }
 
 // watchItGo prints each change of the namespace's conditions until the namespace is gone.
