@@ -47,7 +47,7 @@ func StartDebug(config DebugConfig) (*DebugServer, error) {
 		return nil, fmt.Errorf("cannot listen on %s: %w", config.Address, err)
 	}
 	s := &DebugServer{live: newChecks(), ready: newChecks(), gears: &snapshots{}}
-	s.server = serve(listener, s.handler(config))
+	s.server = serve(listener, s.handler(config), 10*time.Second)
 	return s, nil
 }
 

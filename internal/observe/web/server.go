@@ -48,7 +48,7 @@ type View struct {
 	door atomic.Pointer[string] // the name of the file of newDoor
 }
 
-// Start listens and serves until Stop.
+// StartView listens and serves until Stop.
 func StartView(config ViewConfig) (*View, error) {
 	listener, err := listen(config.Port)
 	if err != nil {
@@ -58,7 +58,7 @@ func StartView(config ViewConfig) (*View, error) {
 		config: config, token: rand.Text(), port: listener.Addr().(*net.TCPAddr).Port,
 		hub: newHub(config.Source, config.Control),
 	}
-	s.server = serve(listener, s.handler())
+	s.server = serve(listener, s.handler(), 0) // a websocket lives as long as its page
 	return s, nil
 }
 
@@ -69,10 +69,11 @@ type server struct {
 	served   chan struct{} // closed when the goroutine that accepts has ended
 }
 
-// serve serves until stop.
-func serve(listener net.Listener, handler http.Handler) *server {
+// serve serves until stop. readTimeout limits the reading of a whole request; 0: no limit.
+func serve(listener net.Listener, handler http.Handler, readTimeout time.Duration) *server {
 	s := &server{listener: listener, served: make(chan struct{}), http: &http.Server{
-		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTimeout,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: log.New(io.Discard, "", 0), // the errors of clients
 	}}
 	go func() {

@@ -43,6 +43,6 @@ export function factsOf(e, state) {
     true: e.status === "True", was: condition?.status === "True", changed: condition?.status !== e.status || condition?.message !== e.message,
     others: Object.entries(n?.conditions ?? {}).some(([type, c]) => type !== e.type && c.status === "True"),
     verb: Object.values(state.requests.latest).find(r => r.q === e.q && !r.done)?.verb, type: e.r?.split(".")[0],
-    pass: (n?.passes ?? 0) + (e.e === "nsctl.passStarted" ? 1 : 0), deltas: [...e.d ?? ""].length,
+    pass: (n?.passes ?? 0) + (e.e === "nsctl.passStarted" ? 1 : 0), deltas: Math.max(e.m ?? 0, [...e.d ?? ""].length),
   };
 }
