@@ -20,9 +20,9 @@ var inks = []struct {
 	code string
 }{
 	{regexp.MustCompile(`^ ?lab demo`), "1"},
-	{regexp.MustCompile(`^ *[0-9.]+ s (you|operator|demo) `), "1;38;5;159"},
-	{regexp.MustCompile(`^ *[0-9.]+ s (worker|deleter|server) `), "38;5;214"},
-	{regexp.MustCompile(`^ *[0-9.]+ s (\w+) `), "38;5;75"},
+	{regexp.MustCompile(`^ {0,4}[0-9.]+ s (you|operator|demo) `), "1;38;5;159"},
+	{regexp.MustCompile(`^ {0,4}[0-9.]+ s (worker|deleter|server) `), "38;5;214"},
+	{regexp.MustCompile(`^ {0,4}[0-9.]+ s (\w+) `), "38;5;75"},
 	{regexp.MustCompile(`[█●]+`), "38;5;75"},
 	{regexp.MustCompile(`[░○─│]+`), "2"},
 	{regexp.MustCompile(`▸( [0-9.]+ s)?|^ ! .*?│`), "38;5;214"},
@@ -99,7 +99,7 @@ func wrap(text string, first, width int) (lines []string) {
 			line += space + word
 			continue
 		}
-		if line != "" {
+		if line != "" || room < width && Columns(word) <= width {
 			flush(line, "")
 		}
 		for line = word; Columns(line) > room; {
@@ -120,7 +120,7 @@ func hanging(head, text string, width int) (lines []string) {
 		indent = 4
 	}
 	for _, words := range wrap(text, width-Columns(head), width-indent) {
-		lines = append(lines, head+words)
+		lines = append(lines, strings.TrimRight(head+words, " "))
 		head = strings.Repeat(" ", indent)
 	}
 	return lines

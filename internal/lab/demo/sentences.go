@@ -65,7 +65,7 @@ func (s *State) sentence(e *trace.Event) (who Who, text string) {
 	if at < 0 {
 		return "", ""
 	}
-	more := map[string]any{"pass": s.pass(), "deltas": utf8.RuneCountInString(e.Deltas)}
+	more := map[string]any{"pass": s.pass(e), "deltas": max(e.M, int64(utf8.RuneCountInString(e.Deltas)))}
 	if kind := typeOf(e); kind != "" {
 		more["type"], more["most"] = kind, s.most(e)
 	}
@@ -119,12 +119,15 @@ func (s *State) most(e *trace.Event) int {
 	return max(s.TypeNamed(typeOf(e)).Most, int(e.N))
 }
 
-// pass returns the number of the last pass.
-func (s *State) pass() uint64 {
-	if q := s.Run.Queues[NamespaceQueue]; q != nil {
-		return q.Got
+// pass returns the number of the pass that an event belongs to; s is the state before it.
+func (s *State) pass(e *trace.Event) (number uint64) {
+	if n := s.Run.Namespaces[e.Key]; n != nil {
+		number = n.Passes
 	}
-	return 0
+	if e.Name == "nsctl.passStarted" {
+		number++
+	}
+	return number
 }
 
 // tells reports whether the terminal tells of an event: it is of the namespace, or the scene
@@ -178,7 +181,7 @@ func (s *State) enterPass(e *trace.Event) {
 	delay := q.Delayed[e.Key]
 	switch {
 	case e.Name == "nsctl.passStarted":
-		s.Enter(s.Say(now, s.pass()), 0)
+		s.Enter(s.Say(now, n.Passes), 0)
 	case e.In != "" && e.In != NamespaceQueue || n.Running || delay.Micros == 0:
 	case e.Name == "queue.delayed", e.Name == "nsctl.passDone":
 		s.Enter(waits, time.Duration(delay.At+delay.Micros-e.Time)*time.Microsecond)
