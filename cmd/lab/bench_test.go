@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -155,6 +156,21 @@ func TestBenchRounds(t *testing.T) {
 	assert.True(t, strings.HasPrefix(stderr.String(), "[1/12] workers=1, a\n[2/12] workers=1, b\n"), stderr)
 }
 
+// The sweeps of the help and of the page are possible.
+func TestBenchExamplesParse(t *testing.T) {
+	page, err := os.ReadFile("../../docs/measure/bench.md")
+	require.NoError(t, err)
+	for _, b := range benchmarks {
+		example := regexp.MustCompile(`lab bench ` + b.name + ` .*--vary (\S+)`)
+		found := example.FindAllStringSubmatch(b.examples+"\n"+string(page), -1)
+		assert.NotEmpty(t, found, b.name)
+		for _, f := range found {
+			_, _, err := b.sweep(f[1], pflag.NewFlagSet("test", pflag.ContinueOnError))
+			assert.NoError(t, err, f[0])
+		}
+	}
+}
+
 func TestBenchSweepValues(t *testing.T) {
 	b := benchmarks[slices.IndexFunc(benchmarks, func(b benchmark) bool { return b.name == "fifo" })]
 	for vary, want := range map[string]string{
@@ -175,7 +191,8 @@ func TestBenchSweepValues(t *testing.T) {
 	}
 }
 
-// Designs side by side have a row each. A workload may omit a parameter that is off; its row names it nevertheless.
+// Designs side by side have a row each. A workload may omit a parameter that is off; its row names
+// it nevertheless.
 func TestBenchSweeps(t *testing.T) {
 	for args, want := range map[string][]string{
 		"queue --vary handler-cost=0,1us": {"cost", " 0s ", " 1µs "},

@@ -113,7 +113,7 @@ func (o *breakOptions) chosen(args []string) (*causes.Fixture, error) {
 }
 
 func (o *breakOptions) run(ctx context.Context, fixture *causes.Fixture, out io.Writer) error {
-	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
+	ctx, release := program.UntilSignal(ctx, exitAtOnce)
 	defer release()
 	if fixture != nil {
 		return inMemory(ctx, *fixture, out)

@@ -38,14 +38,17 @@ it and follow START.md. It takes a minute.`,
 // bundle writes the kit and says what is in it.
 func (s *session) bundle(ctx context.Context, archives []string) error {
 	file := "orrery-kit-" + program.Version + ".tar.gz"
-	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
+	ctx, release := program.UntilSignal(ctx, func() {
+		_ = os.Remove(file + ".part") // an error means that there is none
+		os.Exit(program.ExitInterrupted)
+	})
 	defer release()
 	err := course.WriteKit(ctx, course.Kit{
 		Repository: s.folder.Repository, Archives: archives, File: file, Version: program.Version,
 	})
-	switch stopped := program.Stopped(ctx); {
-	case stopped != nil:
-		return stopped
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return s.stopped(ctx)
 	case errors.Is(err, course.ErrNoClone):
 		return s.refuse("bundle-no-clone", s.show(s.folder.Repository))
 	case err != nil:

@@ -86,12 +86,15 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	defer stop()
 	program.OutlivePipes()
 	config := options.config(stdout)
+	if config.Size != nil {
+		ignoreSuspend()
+	}
 	ctx, release := program.UntilSignal(ctx, func() {
 		if config.Size != nil {
 			fmt.Fprint(stdout, demo.Restore)
 		}
 		fmt.Fprintln(os.Stderr, "\nlab: stopped at once by a second signal")
-		os.Exit(program.ExitInterrupted)
+		exitAtOnce()
 	})
 	defer release()
 	out := program.NewOutput(program.NewLostReader(stdout, stop), stop)

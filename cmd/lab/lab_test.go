@@ -122,10 +122,11 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{"run 04 --scene --bench", `lab: --scene and --bench exclude each other (see "lab run --help")`},
 		{"run 04 --keep --build x", `lab: --keep and --build exclude each other (see "lab run --help")`},
 		{"run 04 --view --bench", `lab: --bench and --view exclude each other`},
+		{"run 04 --build=", `lab: --build needs the name of a file`},
 		{"run 04 --view-port 7071", `lab: --view-port and --no-open need --view`},
 		{"run 04 --view --view-port 65536", `lab: --view-port must be between 1 and 65535, not 65536`},
 		{"run 04 --bench", `lab: there is no benchmark for this; labs with one: `},
-		{"run 04 --scene", `lab: lab 04 has no scene; "lab demo --help" lists all scenes`},
+		{"run 04 --scene --keep=false", `lab: lab 04 has no scene; "lab demo --help" lists all scenes`},
 
 		{"break", `name a cause, or --random`},
 		{"break C77", `there is no cause "C77"; use one of C01, `},

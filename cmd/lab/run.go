@@ -105,13 +105,13 @@ with your pages of all labs that have passed.`,
 // check reports flags that exclude each other, or that are invalid.
 func (o *runOptions) check(flags *pflag.FlagSet) error {
 	var modes []string
-	for _, name := range []string{"keep", "scene", "bench", "build"} {
-		if flags.Changed(name) {
-			modes = append(modes, "--"+name)
+	for i, chosen := range []bool{o.keep, o.scene, o.bench, o.build != "", o.view && (o.bench || o.build != "")} {
+		if chosen {
+			modes = append(modes, []string{"--keep", "--scene", "--bench", "--build", "--view"}[i])
 		}
 	}
-	if o.view && (o.bench || o.build != "") {
-		modes = append(modes, "--view")
+	if flags.Changed("build") && o.build == "" {
+		return errors.New("--build needs the name of a file")
 	}
 	if len(modes) > 1 {
 		return errors.New(strings.Join(modes, " and ") + " exclude each other")
@@ -123,6 +123,8 @@ func (o *runOptions) check(flags *pflag.FlagSet) error {
 func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	program.OutlivePipes() // otherwise "| head" would end lab at once, and leave its controller
 	dir, err := os.MkdirTemp("", "orrery-lab-")
 	if err != nil {
@@ -148,12 +150,25 @@ func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error 
 			s.print("run-built", o.build)
 		}
 	default:
+		s.SetOut(program.NewLostReader(s.OutOrStdout(), stop))
 		err = s.runScript(ctx, chosen, dir, o)
 	}
-	if ctx.Err() != nil && (err == nil && !o.view || errors.Is(err, ctx.Err())) {
-		return cmp.Or(program.Stopped(ctx), err)
+	if err == nil && !o.view {
+		return program.Stopped(ctx)
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return s.stopped(ctx)
 	}
 	return err
+}
+
+// stopped returns the error of a command that a signal, or the loss of its reader, ended before
+// there was a result; nil if nothing did.
+func (s *session) stopped(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return cmp.Or(program.Stopped(ctx), s.refuse("ended-early"))
 }
 
 // executable is the name of a program for a while. Any name works on other systems than Windows.
@@ -199,8 +214,11 @@ func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary st
 
 // runScript plays the script on the API server in memory.
 func (s *session) runScript(ctx context.Context, chosen *choice, dir string, o *runOptions) error {
-	if o.keep && chosen.run.Program != "" {
+	switch own := chosen.run.Program != ""; {
+	case own && o.keep:
 		return s.refuse("run-not-kept", chosen.lab.ID)
+	case own && o.view:
+		return s.refuse("run-no-view", chosen.lab.ID)
 	}
 	binary := filepath.Join(dir, executable)
 	lay, err := s.build(ctx, chosen, chosen.run.Package(), dir, binary)
@@ -355,12 +373,16 @@ func (s *session) runBench(ctx context.Context, chosen *choice, dir string) erro
 	command := exec.CommandContext(ctx, binary, "bench", name, "--design", designs, "-q")
 	var failed bytes.Buffer
 	command.Stdout, command.Stderr = program.Underlying(s.OutOrStdout()), &failed
-	if err = command.Run(); err != nil && ctx.Err() == nil {
+	command.Cancel = ending(ctx, command)
+	if err = command.Run(); ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
 		s.print("run-crashed")
 		check.Explain(course.Result{Output: failed.String()}, lay).Print(s.OutOrStdout(), s.lang, nil)
 		return program.Exit(exitFailed)
 	}
-	return err
+	return nil
 }
 
 // benchForm returns the design of the learner's page in "lab bench": the form that the gears name.

@@ -35,9 +35,6 @@ func (s *session) watched(ctx context.Context, chosen *choice, lay *course.Overl
 		}
 		return s.showOutcome(chosen, lay, outcome)
 	}
-	if chosen.run.Program != "" {
-		return s.refuse("run-no-view", chosen.lab.ID)
-	}
 	pages, err := written(lay)
 	if err != nil {
 		return usage(err)
@@ -96,8 +93,19 @@ func lastWords(outcome course.Outcome, lay *course.Overlay) string {
 	return fmt.Sprintf("%s (%s  %s)", cmp.Or(text, frames[0].Source), frames[0].Place, frames[0].Function)
 }
 
-// sceneEnds is how long a scene may take to end after Ctrl-C.
-const sceneEnds = 2 * time.Second
+// childEnds is how long a scene or a benchmark may take to end after Ctrl-C.
+const childEnds = 2 * time.Second
+
+// ending returns the Cancel of a command that has the same terminal, so that Ctrl-C reaches it, too.
+func ending(ctx context.Context, command *exec.Cmd) func() error {
+	return func() error {
+		if program.Stopped(ctx) != nil { // the terminal has sent Ctrl-C to both, but kill and editors have not
+			time.AfterFunc(childEnds, func() { _ = command.Process.Signal(syscall.SIGTERM) }) // an error: it has ended
+			return nil
+		}
+		return command.Process.Signal(syscall.SIGTERM)
+	}
+}
 
 // runScene plays the lab's scene with the learner's pages: "lab demo" of a laboratory that is built
 // with them. It has the terminal, and Ctrl-C reaches it as it reaches this process.
@@ -124,13 +132,7 @@ func (s *session) runScene(ctx context.Context, chosen *choice, dir string, o *r
 	}
 	demo := exec.CommandContext(ctx, binary, arguments...)
 	demo.Stdin, demo.Stdout, demo.Stderr = s.InOrStdin(), program.Underlying(s.OutOrStdout()), s.ErrOrStderr()
-	demo.Cancel = func() error {
-		if program.Stopped(ctx) != nil { // the terminal has sent Ctrl-C to both, but kill and editors have not
-			time.AfterFunc(sceneEnds, func() { _ = demo.Process.Signal(syscall.SIGTERM) }) // an error means that it has ended
-			return nil
-		}
-		return demo.Process.Signal(syscall.SIGTERM)
-	}
+	demo.Cancel = ending(ctx, demo)
 	err = demo.Run()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		return program.Exit(failed.ExitCode())

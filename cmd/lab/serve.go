@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -145,7 +146,7 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 	defer logger.Stop()
 	ctx, release := program.UntilSignal(ctx, func() {
 		logger.Warn().Msg("second signal: stopping immediately, requests in flight are aborted")
-		os.Exit(program.ExitInterrupted)
+		exitAtOnce()
 	})
 	defer release()
 
@@ -229,6 +230,17 @@ func loggedRequests(l *logs.Logger) *apiserver.Trace {
 	}
 }
 
+// placed removes the kubeconfig that placeKubeconfig has written.
+var placed atomic.Pointer[func()]
+
+// exitAtOnce ends the process after a second signal. No kubeconfig with a token is left.
+func exitAtOnce() {
+	if remove := placed.Load(); remove != nil {
+		(*remove)()
+	}
+	os.Exit(program.ExitInterrupted)
+}
+
 // placeKubeconfig writes the kubeconfig to the path, or to a new directory if there is none. It
 // overwrites no file but an empty one and that of another server of this kind: the path may be
 // ~/.kube/config. remove removes what was written, unless another server has written there since.
@@ -253,6 +265,7 @@ func placeKubeconfig(server *apiserver.Server, path string) (written string, rem
 			}
 		}
 	}
+	placed.Store(&remove)
 	if err := server.WriteKubeconfig(path); err != nil {
 		remove()
 		return "", nil, kubeconfigError(err)

@@ -59,13 +59,13 @@ func (s *session) test(ctx context.Context, lab *course.Lab) (*check.Report, err
 	defer release()
 	toolchain, err := course.LookUpToolchain(ctx, s.folder.Repository)
 	if err != nil {
-		return nil, cmp.Or(program.Stopped(ctx), s.refuse("no-go", err))
+		return nil, cmp.Or(s.stopped(ctx), s.refuse("no-go", err))
 	}
 	fmt.Fprintln(s.ErrOrStderr(), s.say("testing"))
 	r, err := check.Run(ctx, check.Options{
 		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Race: toolchain.Race,
 	})
-	return r, cmp.Or(program.Stopped(ctx), usage(err))
+	return r, cmp.Or(s.stopped(ctx), usage(err))
 }
 
 // record writes the result for the pages with this hash into the progress.
