@@ -374,22 +374,16 @@ func (s *session) runBench(ctx context.Context, chosen *choice, dir string) erro
 	var failed bytes.Buffer
 	command.Stdout, command.Stderr = program.Underlying(s.OutOrStdout()), &failed
 	command.Cancel = ending(ctx, command)
-	if err = command.Run(); ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
+	if err = command.Run(); err != nil && ctx.Err() == nil {
 		s.print("run-crashed")
 		check.Explain(course.Result{Output: failed.String()}, lay).Print(s.OutOrStdout(), s.lang, nil)
 		return program.Exit(exitFailed)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // benchForm returns the design of the learner's page in "lab bench": the form that the gears name.
 func benchForm(run course.Run) string {
-	_, form, found := strings.Cut(run.GearSet(), "=")
-	if !found {
-		return run.GearSet()
-	}
-	return form
+	set := run.GearSet()
+	return set[strings.Index(set, "=")+1:] // all of it if it names no gear
 }

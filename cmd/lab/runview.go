@@ -93,14 +93,12 @@ func lastWords(outcome course.Outcome, lay *course.Overlay) string {
 	return fmt.Sprintf("%s (%s  %s)", cmp.Or(text, frames[0].Source), frames[0].Place, frames[0].Function)
 }
 
-// childEnds is how long a scene or a benchmark may take to end after Ctrl-C.
-const childEnds = 2 * time.Second
-
-// ending returns the Cancel of a command that has the same terminal, so that Ctrl-C reaches it, too.
+// ending returns the Cancel of a command on the same terminal, which Ctrl-C reaches, too. The command
+// has two seconds to end.
 func ending(ctx context.Context, command *exec.Cmd) func() error {
 	return func() error {
 		if program.Stopped(ctx) != nil { // the terminal has sent Ctrl-C to both, but kill and editors have not
-			time.AfterFunc(childEnds, func() { _ = command.Process.Signal(syscall.SIGTERM) }) // an error: it has ended
+			time.AfterFunc(2*time.Second, func() { _ = command.Process.Signal(syscall.SIGTERM) }) // an error: it has ended
 			return nil
 		}
 		return command.Process.Signal(syscall.SIGTERM)
