@@ -68,6 +68,24 @@ func TestThePlanFollowsFromTheSeed(t *testing.T) {
 	assert.Len(t, NewPlan(7, time.Second).Storms, 1)
 }
 
+// Every action occurs in some plan; otherwise it would not be tested.
+func TestThePlansHaveEverything(t *testing.T) {
+	seen := map[Action]bool{}
+	for seed := range uint64(40) {
+		for _, storm := range NewPlan(seed, 0).Storms {
+			for _, step := range storm.Steps {
+				seen[step.What] = true
+			}
+		}
+	}
+	for _, action := range []Action{
+		Put, Delete, Recreate, Release, CreateNamespace, DeleteNamespace, Cut, HalfClose, BlackHole, Stall, Refuse,
+		Slow, CutAfter, LinkHealed, Fault, Restart, Reborn, Join, Leave,
+	} {
+		assert.True(t, seen[action], action)
+	}
+}
+
 // manySeeds is the number of seeds that TestControllers plays, of the thousand of TestSeeds.
 const manySeeds = 100
 

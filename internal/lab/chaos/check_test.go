@@ -61,8 +61,8 @@ func (w *world) differences() []string {
 		if p.control != nil {
 			shot := p.control.Snapshot()
 			if len(shot.Active)+len(shot.Queue.Queued)+len(shot.Queue.Processing) > 0 {
-				wrong = append(wrong, fmt.Sprintf("%s: in passes: %v, queued: %v", p.plan.Name, shot.Active,
-					shot.Queue.Queued))
+				wrong = append(wrong, fmt.Sprintf("%s: in passes: %v, queued: %v, processing: %v", p.plan.Name,
+					shot.Active, shot.Queue.Queued, shot.Queue.Processing))
 			}
 		}
 	}
@@ -336,7 +336,10 @@ func (w *world) cluster() cluster {
 		}
 		page, err := w.registry().List(registry.Target{Definition: d}, api.ListOptions{})
 		if err != nil {
-			continue // a type that was just removed
+			if _, ok := w.current().Catalog().Lookup(d.Resource()); ok { // not just removed
+				w.fail("listing %s: %v", d.Plural, err)
+			}
+			continue
 		}
 		c.all[d.Plural] = append(c.all[d.Plural], page.Items...)
 		for _, o := range page.Items {
@@ -441,7 +444,7 @@ func (c cluster) content(directory string, note noting) {
 }
 
 // leftBehind returns what is left in the bubble: goroutines other than the caller's, and timers
-// that fire.
+// that call a function.
 func leftBehind() []string {
 	synctest.Wait()
 	wrong := goroutinesLeft()
@@ -476,10 +479,10 @@ func goroutinesLeft() []string {
 	return wrong
 }
 
-// timersLeft lets an hour pass and returns the number of timer functions called. Each call starts a
-// goroutine, and nothing else can start one if the process is otherwise idle. The first minutes do
-// not count, because net/http leaves a ping timer on each HTTP/2 connection, which fires once or
-// twice more to no effect.
+// timersLeft lets an hour pass and returns the number of timer functions (time.AfterFunc) called,
+// each in a new goroutine; nothing else can start one. It sees no timer that only sends on its
+// channel. The first minutes do not count, because net/http leaves a ping timer on each HTTP/2
+// connection, which fires once or twice more to no effect.
 func timersLeft() int {
 	time.Sleep(httpLinger)
 	runtime.GC() // starts the garbage collector's own goroutines

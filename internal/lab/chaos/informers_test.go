@@ -84,7 +84,9 @@ func overEachCarrier(t *testing.T, test func(t *testing.T, o *observed)) {
 				require.Contains(t, o.GetIndexer().ListKeys(), "default/before")
 
 				test(t, o)
-				assert.Contains(t, o.GetIndexer().ListKeys(), "default/missed")
+				require.Contains(t, o.GetIndexer().ListKeys(), "default/missed")
+				list := clustertest.Get[api.List[*api.PartialObjectMetadata]](o.Cluster, "/api/v1/configmaps").Items
+				assert.Equal(t, versions(list), versions(o.GetIndexer().List()))
 				assert.Equal(t, 1, o.Snapshot().Reflector.Lists, "the position was kept")
 				kill()
 				<-ended
@@ -94,6 +96,15 @@ func overEachCarrier(t *testing.T, test func(t *testing.T, o *observed)) {
 			})
 		})
 	}
+}
+
+// versions returns the versions of objects by key.
+func versions(heads []*api.PartialObjectMetadata) map[string]string {
+	all := map[string]string{}
+	for _, head := range heads {
+		all[head.Namespace+"/"+head.Name] = head.ResourceVersion
+	}
+	return all
 }
 
 func (o *observed) add(name string) {

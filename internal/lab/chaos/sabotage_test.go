@@ -26,7 +26,7 @@ import (
 // sabotage breaks a subject of a run on purpose, to show that the checks find it. The zero value
 // breaks nothing.
 type sabotage struct {
-	// stream may drop or change an event before an informer sees it.
+	// stream reports whether an event reaches the informer.
 	stream func(kind api.WatchEventType, key string) (pass bool)
 	// handler returns how often a handler gets an event.
 	handler func(kind informer.EventKind, key string) (times int)
@@ -130,7 +130,7 @@ func once[K comparable](wanted K) func(K, string) bool {
 	}
 }
 
-// losing makes every informer lose one event of a kind.
+// losing drops one event of a kind, in the informer that gets it first.
 func losing(kind api.WatchEventType) sabotage {
 	hit := once(kind)
 	return sabotage{stream: func(kind api.WatchEventType, key string) bool { return !hit(kind, key) }}
@@ -166,7 +166,7 @@ func TestWhatIsBrokenIsFound(t *testing.T) {
 		"a handler that misses an addition": {telling(informer.EventAdd, 0), []string{"though nothing is there"}},
 		"a handler that gets a deletion twice": {telling(informer.EventDelete, 2),
 			[]string{"was deleted as", "though nothing is there"}},
-		"a handler that misses a deletion": {telling(informer.EventDelete, 0), []string{"was"}},
+		"a handler that misses a deletion": {telling(informer.EventDelete, 0), []string{"missed the deletion of"}},
 		"a handler that misses an update":  {telling(informer.EventUpdate, 0), []string{"the last state was"}},
 		"a handler that does not return": {
 			sabotage{handler: func() func(informer.EventKind, string) int {
