@@ -67,7 +67,11 @@ func (c *Controller) askForOwner(ctx context.Context, n node,
 	if kind.Namespaced {
 		namespace = n.object.Namespace
 	}
+	place := placeOf(reference, namespace)
 	seen, _ := c.graph.look(reference.UID)
+	if seen.absentAt == place {
+		return nil, true, nil
+	}
 	elsewhere := seen.object != nil && seen.resource.Namespaced && seen.object.Namespace != n.object.Namespace
 	nowhere := kind.Namespaced && namespace == ""
 	if hook := c.config.Trace.InvalidNamespace; hook != nil && (elsewhere || nowhere) {
@@ -81,6 +85,7 @@ func (c *Controller) askForOwner(ctx context.Context, n node,
 		return found, true, nil
 	}
 	if err == nil || isGone(err, reference.Name) {
+		c.graph.setAbsent(reference.UID, place)
 		return nil, true, nil
 	}
 	return nil, false, err

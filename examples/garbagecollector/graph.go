@@ -23,7 +23,7 @@ func (g *graph) observe(r *Resource, object *api.PartialObjectMetadata) {
 	defer g.mu.Unlock()
 	n := g.atLocked(object.UID)
 	isNew := n.object == nil
-	n.resource = r
+	n.resource, n.absentAt = r, place{}
 	g.setLocked(n, object)
 	if n.marked.IsZero() && (n.waiting() || n.orphaning()) {
 		n.marked = time.Now()
@@ -189,6 +189,16 @@ func (n *node) waitsFor(end *node, seen map[*node]bool) bool {
 	return false
 }
 
+// setAbsent notes that the server does not have an owner in the place that a dependent names. One
+// request is enough for all dependents.
+func (g *graph) setAbsent(uid string, p place) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n := g.nodes[uid]; n != nil {
+		n.absentAt = p
+	}
+}
+
 // node is an object, or an owner that dependents name and no informer has seen; then object is nil.
 // Nodes are known by UID: a name can be reused, a UID cannot.
 type node struct {
@@ -199,6 +209,7 @@ type node struct {
 	// deletion. blocking counts those.
 	dependents map[*node]bool
 	blocking   int
+	absentAt   place // where the server last did not have this UID
 	// marked is when the object was first seen waiting or orphaning.
 	marked time.Time
 }
