@@ -97,6 +97,8 @@ func versionAt(path string) api.GroupVersion {
 func (x *exchange) serveOpenAPI() error {
 	path := strings.TrimPrefix(x.r.URL.Path, "/openapi/")
 	switch {
+	case x.r.Method != http.MethodGet:
+		return resources.MethodNotAllowed()
 	case path == "v2" && wantsProtobuf(x.r.Header):
 		x.send(http.StatusOK, openAPIV2Protobuf[1], nil) // an empty message
 		return nil

@@ -116,10 +116,8 @@ func (b *builder) fault(kind Kind, text string, now time.Time) *fault {
 	}
 	if f.kind != brokenGroup && f.kind != staleDiscovery {
 		f.scope.groups = b.list("group")
-		for i, group := range f.scope.groups {
-			if group == "core" {
-				f.scope.groups[i] = ""
-			}
+		if i := slices.Index(f.scope.groups, "core"); i >= 0 {
+			f.scope.groups[i] = ""
 		}
 	}
 	b.limit(f, now)
@@ -147,12 +145,10 @@ func (b *builder) limit(f *fault, now time.Time) {
 // particulars reads the options of single kinds.
 func (b *builder) particulars(f *fault) {
 	switch f.kind {
-	case tooManyRequests:
+	case tooManyRequests, unavailable:
 		if b.options["retry-after"] != "none" {
-			f.wait = b.seconds("retry-after", time.Second)
+			f.wait = b.seconds("retry-after", map[string]time.Duration{tooManyRequests: time.Second}[f.kind])
 		}
-	case unavailable:
-		f.wait = b.seconds("retry-after", 0)
 	case RepeatEvents:
 		f.events = b.number("back", 1)
 	case interruptStreams:
@@ -181,6 +177,7 @@ func (b *builder) particulars(f *fault) {
 				"otherwise it would refuse everything")
 		}
 	case KeepsCreating:
+		read(b, "namespace", "", "a single name", func(v string) (string, bool) { return v, !strings.Contains(v, "|") })
 		f.scope, f.every = scope{}, b.duration("every", time.Second)
 	}
 }
