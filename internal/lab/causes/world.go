@@ -388,6 +388,7 @@ var ends = slices.Concat([]string{
 	rbacAPI + "/clusterrolebindings/keda", rbacAPI + "/clusterroles/keda", rbacAPI + "/clusterrolebindings/strimzi",
 	rbacAPI + "/clusterroles/strimzi",
 	systemDeployments + "/cloud-controller-manager", systemDeployments + "/kueue-controller-manager",
+	"/apis/apps/v1/namespaces/default/deployments/kueue-controller-manager",
 	systemPods + "/sweeper", systemPods + "/kube-controller-manager", systemLeases + "/kube-controller-manager",
 }, operatorsEnds(), []string{allNamespaces + "/" + MachineRoom, recordNamespace})
 
