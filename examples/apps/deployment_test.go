@@ -317,6 +317,21 @@ func TestASetThatCannotBeCreatedIsReported(t *testing.T) {
 	})
 }
 
+// kubectl delete --cascade=orphan leaves the sets, and a new deployment adopts them.
+func TestSetsAreAdopted(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.deploy(web(2, "one", ""))
+		w.watched()
+		w.Must("DELETE", webPath, `{"propagationPolicy":"Orphan"}`)
+		w.Within(time.Minute, "the deployment goes",
+			func() bool { return clustertest.Find[apps.Deployment](w.Cluster, webPath) == nil })
+		w.Must("POST", deploymentsPath, web(2, "one", ""))
+		w.rolledOut()
+		most, _ := w.watched()
+		assert.Zero(w.t, most, "no pod has changed")
+	})
+}
+
 // Both controllers are killed at the first request, at the second, and so on, before or after the
 // server has served it. New ones, with the other gears, finish the rollout, and the bounds hold
 // at all times.

@@ -54,9 +54,11 @@ var Bare = apiserver.Config{NoKubelet: true, NoCollector: true}
 // front, if not nil, returns a handler that stands before the server.
 func Start(t testing.TB, config apiserver.Config, front func(server http.Handler) http.Handler) *Cluster {
 	t.Helper()
-	config.Tokens = map[string]apiserver.User{
+	tokens := map[string]apiserver.User{
 		controllerToken: {Name: ControllerUser, Groups: []string{apiserver.GroupMasters}},
 	}
+	maps.Copy(tokens, config.Tokens)
+	config.Tokens = tokens
 	server, err := apiserver.New(config)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
