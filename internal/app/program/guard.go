@@ -15,8 +15,8 @@ import (
 // requests still have the page's host in the Host header: the handler refuses them with 403. A
 // request passes to next if its Host is a loopback name or address, or an address on which the
 // server listens, of those that are served, with or without a port. If that is every address of the
-// machine, any IP address and any cluster-internal name passes. An Origin, if there is one, must be
-// the server itself.
+// machine, any IP address passes, and any name without a dot or that ends with .svc or
+// .cluster.local, the names of Services. An Origin, if there is one, must be the server itself.
 func Guard(next http.Handler, served ...string) http.Handler {
 	g := &guard{next: next}
 	for _, address := range served {
@@ -75,7 +75,7 @@ func (g *guard) names() string {
 		}
 	}
 	if g.anywhere {
-		names = append(names, "an IP address of this machine")
+		names = append(names, "an IP address of this machine", "a name without a dot", "*.svc", "*.cluster.local")
 	}
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
