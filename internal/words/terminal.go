@@ -13,23 +13,24 @@ import (
 // Writer makes the text of a cluster safe to print: it writes text without control characters,
 // except newlines and tabs. Anybody who may write to a cluster writes messages of conditions,
 // holders of Leases and names of objects, and a control character in them would move the cursor,
-// overwrite lines or set the title of the reader's terminal. A Writer is safe for concurrent use.
+// overwrite lines or set the title of the reader's terminal. The bidirectional controls of Unicode,
+// which reorder text, and its line separators count as well. A Writer is safe for concurrent use.
 //
 // ESC and CR are shown as kubectl shows them, ^[ and \r, and other control characters of ASCII in
-// the same way: ^A, ^G. DEL and the C1 controls are shown as \u007f and \u009b. JSON encoders
-// escape all but those, and \u009b means the same in JSON, so a Writer does not change what JSON
-// says.
+// the same way: ^A, ^G. All others are shown as \u007f and \u009b, which means the same in JSON.
+// JSON encoders escape the controls of ASCII except DEL, so a Writer does not change what JSON says.
 type Writer struct {
 	out io.Writer
 
 	mu   sync.Mutex
-	rest []byte // the beginning of a character whose end the next Write brings; guarded by mu
+	rest []byte // the beginning of a character, lost if no Write completes it; guarded by mu
 }
 
 // NewWriter returns a new writer to out.
 func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
 
-// Write writes p. What is no UTF-8 becomes U+FFFD: to a terminal of eight bits, the byte 0x9b is
+// Write writes p, except an unfinished character at its end, which waits for the next Write. What is
+// no UTF-8 becomes U+FFFD: to a terminal of eight bits, the byte 0x9b is
 // the same as ESC [.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
@@ -74,7 +75,7 @@ func Redraw(interval time.Duration, draw func()) (stop func()) {
 	})
 }
 
-// Clean returns a text without control characters, except newlines and tabs.
+// Clean returns a text without control characters, except newlines and tabs, as a [Writer] does.
 func Clean(text string) string {
 	if !strings.ContainsFunc(text, isUnsafe) {
 		return text
@@ -95,9 +96,11 @@ func Clean(text string) string {
 	return out.String()
 }
 
-// isUnsafe reports whether Clean changes a character. It is true for an invalid byte.
+// isUnsafe reports whether Clean escapes a character. It is true for utf8.RuneError too, which an
+// invalid byte becomes.
 func isUnsafe(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError ||
+		'\u2028' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' // line separators and bidi controls
 }
 
 // lineBreaks are shown as \n and \t within a line.

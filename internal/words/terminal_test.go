@@ -25,16 +25,17 @@ func written(t *testing.T, parts ...string) string {
 
 func TestControlCharactersAreShown(t *testing.T) {
 	for text, want := range map[string]string{
-		"plain, ünd 中文 😀":          "plain, ünd 中文 😀",
-		"a\tb\n":                   "a\tb\n",
-		"\x1b]0;title\a":           "^[]0;title^G",
-		"\x1b[2K\x1b[1Agone":       "^[[2K^[[1Agone",
-		"all is well\rover it":     `all is well\rover it`,
-		"\x00\b\v\f\x1f\x7f":       `^@^H^K^L^_\u007f`,
-		"\u009b2J\u0090q\u009c":    `\u009b2J\u0090q\u009c`,
-		"\x9b2J in eight bits":     "\ufffd2J in eight bits",
-		"\ufffd stays":             "\ufffd stays",
-		"a\xff\x1bb\xe4\xb8 cut c": "a\ufffd^[b\ufffd\ufffd cut c",
+		"plain, ünd 中文 😀":           "plain, ünd 中文 😀",
+		"a\tb\n":                    "a\tb\n",
+		"\x1b]0;title\a":            "^[]0;title^G",
+		"\x1b[2K\x1b[1Agone":        "^[[2K^[[1Agone",
+		"all is well\rover it":      `all is well\rover it`,
+		"\x00\b\v\f\x1f\x7f":        `^@^H^K^L^_\u007f`,
+		"\u009b2J\u0090q\u009c":     `\u009b2J\u0090q\u009c`,
+		"\u2028\u202e\u2067a\u2069": `\u2028\u202e\u2067a\u2069`,
+		"\x9b2J in eight bits":      "\ufffd2J in eight bits",
+		"\ufffd stays":              "\ufffd stays",
+		"a\xff\x1bb\xe4\xb8 cut c":  "a\ufffd^[b\ufffd\ufffd cut c",
 	} {
 		assert.Equal(t, want, written(t, text), "%q", text)
 	}
