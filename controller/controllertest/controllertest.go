@@ -15,6 +15,7 @@ package controllertest
 
 import (
 	"bufio"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +35,9 @@ const LabVariable = "ORRERY_LAB"
 // startTimeout is how long the server may take until it answers.
 const startTimeout = time.Minute
 
+// stopTimeout is how long the server may take to end when it is interrupted; then it is killed.
+const stopTimeout = 10 * time.Second
+
 // Start starts a server that runs until the test ends, and returns a client of its administrator.
 // flags are further flags of "lab serve", such as --fault. The test fails if the server does not
 // start.
@@ -41,7 +45,10 @@ func Start(t testing.TB, flags ...string) *restclient.Client {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "kubeconfig")
-	server := exec.Command(lab(t, dir), append([]string{"serve", "--kubeconfig-out", path}, flags...)...)
+	ctx, stop := context.WithCancel(context.Background())
+	server := exec.CommandContext(ctx, lab(t, dir), append([]string{"serve", "--kubeconfig-out", path}, flags...)...)
+	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
+	server.WaitDelay = stopTimeout
 	output, err := server.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +59,7 @@ func Start(t testing.TB, flags ...string) *restclient.Client {
 		t.Fatalf("the API server does not start: %v", err)
 	}
 	t.Cleanup(func() {
-		_ = server.Process.Signal(os.Interrupt)
+		stop()
 		_ = server.Wait()
 	})
 
@@ -96,9 +103,12 @@ func lab(t testing.TB, dir string) string {
 	module := strings.TrimSuffix(reflect.TypeFor[here]().PkgPath(), "/controller/controllertest")
 	path := filepath.Join(dir, "lab")
 	// It is built in its own module: that of the test need not have what the laboratory depends on.
-	source, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module)
+	var said strings.Builder
+	list.Stderr = &said
+	source, err := list.Output()
 	if err != nil {
-		t.Fatalf("looking for module %s (%s names a lab that is built): %v", module, LabVariable, err)
+		t.Fatalf("looking for module %s (%s names a lab that is built): %v\n%s", module, LabVariable, err, &said)
 	}
 	build := exec.Command("go", "build", "-o", path, "./cmd/lab")
 	build.Dir = strings.TrimSpace(string(source))
