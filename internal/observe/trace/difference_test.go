@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/observe/trace"
@@ -124,6 +125,18 @@ func manyNamespaces() (events []trace.Event) {
 	}
 	return numbered(append(events, trace.Event{Name: "nsctl.enqueued", Key: "red", UID: "1"},
 		trace.Event{Name: "nsctl.enqueued", Key: "blue", UID: "2"}))
+}
+
+// Of the namespaces that are gone, the one whose last pass began first makes room.
+func TestTheOldestNamespaceMakesRoom(t *testing.T) {
+	state := trace.NewState()
+	for _, e := range append([]trace.Event{{Name: "nsctl.passStarted", Key: "0", Time: 7}}, manyNamespaces()...) {
+		state.Apply(&e)
+	}
+	assert.Len(t, state.Namespaces, 5000)
+	assert.Contains(t, state.Namespaces, "0")
+	assert.NotContains(t, state.Namespaces, "1")
+	assert.NotContains(t, state.Namespaces, "10")
 }
 
 // manyRequests returns the events of a request that is made more often than the fold keeps.

@@ -19,17 +19,23 @@ func NewState() *State {
 	}
 }
 
-// Clone returns a copy that shares nothing with s.
+// Clone returns a copy that shares nothing with s, and that no difference is asked of.
 func (s *State) Clone() *State {
 	out := NewState()
 	if err := json.Unmarshal(encode(s), out); err != nil {
 		panic(err)
 	}
+	for name, q := range s.Queues {
+		if q != nil { // a file may say null
+			out.Queues[name].last = q.last
+		}
+	}
 	return out
 }
 
-// Apply changes s to the state after e. It is a pure function of s and e, accepts any events in any
-// order, and counts in Odd those that contradict s. An unknown event changes only Seq and Time.
+// Apply changes s to the state after e, which follows from s and e alone. It accepts any events in
+// any order, and counts in Odd those that contradict s. An unknown event changes only Seq and Time,
+// and of a known gear also Gears and what is named by Event.In or Event.Key, which it creates.
 func (s *State) Apply(e *Event) {
 	s.Seq, s.Time = e.Seq, e.Time
 	gear, hook, _ := strings.Cut(e.Name, ".")
@@ -132,14 +138,13 @@ func (q *QueueState) push(s *State, e *Event) {
 }
 
 func (q *QueueState) get(s *State, e *Event) {
-	seq := q.Queue[e.Key]
-	if seq < q.last || seq == 0 { // one behind it came first, or it was not added
+	seq, processed := q.Queue[e.Key], q.Processing[e.Key] != nil
+	if seq < q.last || seq == 0 || processed { // one behind it came first, or it was not added
 		s.Odd++
 	}
 	q.last = max(q.last, seq)
 	drop(s, q.Queue, e.Key)
-	if q.Processing[e.Key] != nil {
-		s.Odd++
+	if processed {
 		return
 	}
 	slot := slices.Index(q.Slots(), "")
@@ -171,7 +176,8 @@ func (q *QueueState) done(s *State, e *Event) {
 	}
 }
 
-// mostNamespaces is from which number on a namespace that is gone makes room for a new one.
+// mostNamespaces is the number from which on a namespace that is gone makes room for a new one: the
+// one whose last pass began first.
 const mostNamespaces = 5000
 
 // namespace returns the state of a namespace.
@@ -180,11 +186,15 @@ func (s *State) namespace(key string) *NamespaceState {
 		return n
 	}
 	if len(s.Namespaces) >= mostNamespaces {
+		oldest := ""
 		for other, n := range s.Namespaces {
-			if n.Gone {
-				drop(s, s.Namespaces, other)
-				break
+			if n.Gone && (oldest == "" ||
+				cmp.Or(cmp.Compare(n.PassAt, s.Namespaces[oldest].PassAt), cmp.Compare(other, oldest)) < 0) {
+				oldest = other
 			}
+		}
+		if oldest != "" {
+			drop(s, s.Namespaces, oldest)
 		}
 	}
 	return put(s, s.Namespaces, key, &NamespaceState{
