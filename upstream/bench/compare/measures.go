@@ -23,11 +23,12 @@ type Measure struct {
 	Kind   TargetKind `json:"target_kind"`
 	Target float64    `json:"target"`
 
-	// Scenario is our side's scenario, Figure the name of the number in its outcome. By default
-	// they are the two words of Name.
+	// Scenario is our side's scenario, by default the first word of Name.
 	Scenario string `json:"-"`
-	Figure   string `json:"-"`
-	// Against is the other side, client-go by default.
+	// Figure is the name of the number in the scenario's outcome: the words after the first.
+	// Measures sets it, and the sides.
+	Figure string `json:"-"`
+	// Against is the other side.
 	Against Side `json:"-"`
 	// Textbook is the side of the gear's textbook form, which runs Scenario without a target.
 	Textbook Side `json:"-"`
