@@ -52,10 +52,9 @@ func TestVerbs(t *testing.T) {
 		{"watch", func(t *testing.T, r *resource) error {
 			w, err := r.Watch(t.Context(), api.ListOptions{ResourceVersion: "7", TimeoutSeconds: 300,
 				AllowWatchBookmarks: true, SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan})
-			if err == nil {
-				w.Stop()
-			}
-			return err
+			require.NoError(t, err)
+			w.Stop()
+			return nil
 		},
 			sent{"GET", path,
 				"allowWatchBookmarks=true&resourceVersion=7&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=300&watch=true", plain, "", ""}},

@@ -35,9 +35,6 @@ const LabVariable = "ORRERY_LAB"
 // startTimeout is how long the server may take until it answers.
 const startTimeout = time.Minute
 
-// stopTimeout is how long the server may take to end when it is interrupted; then it is killed.
-const stopTimeout = 10 * time.Second
-
 // Start starts a server that runs until the test ends, and returns a client of its administrator.
 // flags are further flags of "lab serve", such as --fault. The test fails if the server does not
 // start.
@@ -48,7 +45,7 @@ func Start(t testing.TB, flags ...string) *restclient.Client {
 	ctx, stop := context.WithCancel(context.Background())
 	server := exec.CommandContext(ctx, lab(t, dir), append([]string{"serve", "--kubeconfig-out", path}, flags...)...)
 	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
-	server.WaitDelay = stopTimeout
+	server.WaitDelay = 10 * time.Second // then it is killed
 	output, err := server.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -104,11 +101,10 @@ func lab(t testing.TB, dir string) string {
 	path := filepath.Join(dir, "lab")
 	// It is built in its own module: that of the test need not have what the laboratory depends on.
 	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module)
-	var said strings.Builder
-	list.Stderr = &said
+	list.Stderr = os.Stderr
 	source, err := list.Output()
 	if err != nil {
-		t.Fatalf("looking for module %s (%s names a lab that is built): %v\n%s", module, LabVariable, err, &said)
+		t.Fatalf("looking for module %s (%s names a lab that is built): %v", module, LabVariable, err)
 	}
 	build := exec.Command("go", "build", "-o", path, "./cmd/lab")
 	build.Dir = strings.TrimSpace(string(source))

