@@ -79,8 +79,7 @@ func (f *Fence) add(inner net.Conn) (net.Conn, error) {
 func (f *Fence) open() bool {
 	f.mu.Lock()
 	late := f.term != nil && !time.Now().Before(f.term.deadline)
-	f.closed = f.closed || late
-	open := !f.closed
+	open := !f.closed && !late
 	f.mu.Unlock()
 	if late {
 		f.lose(nil)
@@ -114,24 +113,23 @@ func (f *Fence) extend(deadline time.Time) bool {
 	return true
 }
 
-// lose ends the term and closes the fence for good. A nil reason means a missed deadline.
+// lose ends the term and closes the fence for good. A nil reason means a missed deadline. The
+// context ends first: work that returns because a request failed has then lost the lease.
 func (f *Fence) lose(reason error) {
 	f.mu.Lock()
-	lost, conns := f.term, f.conns
-	f.term, f.conns = nil, nil
-	f.closed = true
+	if f.term != nil {
+		f.term.timer.Stop()
+		if reason == nil {
+			reason = f.term.cause()
+		}
+		f.term.end(reason)
+	}
+	conns := f.conns
+	f.term, f.conns, f.closed = nil, nil, true
 	f.mu.Unlock()
 	for conn := range conns {
 		conn.Conn.Close()
 	}
-	if lost == nil {
-		return
-	}
-	lost.timer.Stop()
-	if reason == nil {
-		reason = lost.cause()
-	}
-	lost.end(reason)
 }
 
 // finish ends a term that was not lost. The fence stays open, for what its work has written.

@@ -15,17 +15,27 @@ import (
 	"orrery/restclient/api"
 )
 
-// wire is a connection that counts written bytes and records a hard close.
+// wire is a connection that counts written bytes and records a hard close, and why the context had
+// ended by then.
 type wire struct {
 	net.Conn
 	written int
 	closed  bool
+	work    context.Context // may be nil
+	cause   error
 	linger  *int
 }
 
 func (w *wire) Write(p []byte) (int, error) { w.written += len(p); return len(p), nil }
-func (w *wire) Close() error                { w.closed = true; return nil }
 func (w *wire) SetLinger(seconds int) error { w.linger = &seconds; return nil }
+
+func (w *wire) Close() error {
+	w.closed = true
+	if w.work != nil {
+		w.cause = context.Cause(w.work)
+	}
+	return nil
+}
 
 // fenced returns a connection behind a fence.
 func fenced(t *testing.T, f *Fence) (net.Conn, *wire) {
@@ -47,6 +57,7 @@ func TestNothingLeavesAProcessThatWakesUpLate(t *testing.T) {
 		lost := errors.New("lost")
 		began := time.Now()
 		ctx := fence.begin(t.Context(), began.Add(10*time.Second), func() error { return lost })
+		inner.work = ctx
 		_, err := conn.Write([]byte("12345"))
 		require.NoError(t, err)
 		fence.term.timer.Stop() // suspended as well
@@ -65,6 +76,7 @@ func TestNothingLeavesAProcessThatWakesUpLate(t *testing.T) {
 		assert.True(t, innerIdle.closed, "all connections are closed")
 		assert.Zero(t, *innerIdle.linger, "and the kernel discards unsent data")
 		assert.Equal(t, lost, context.Cause(ctx))
+		assert.Equal(t, lost, inner.cause, "work that fails with its connection has ended already")
 		_, err = idle.Write([]byte("1"))
 		assert.ErrorIs(t, err, ErrFenced)
 		_, err = fence.Dial(nil)(t.Context(), "tcp", "a:1")
