@@ -23,11 +23,12 @@ type candidate struct {
 
 	// lease is the Lease as last seen, or nil. record is its content, kept after a deletion, and
 	// observed the local moment at which that content was first seen. predecessor is the other
-	// replica that was last seen to hold it.
+	// replica that was last seen to hold it, and silent its silence when this one replaced it.
 	lease       *api.Lease
 	record      record
 	observed    time.Duration
 	predecessor string
+	silent      time.Duration
 
 	// leading: the last write succeeded, and nothing seen since contradicts it. renewed is the
 	// local moment before that write was sent.
@@ -158,6 +159,8 @@ func (c *candidate) observe(lease *api.Lease, now moment) {
 	}
 	if next.holder != c.identity {
 		c.predecessor = cmp.Or(next.holder, c.predecessor)
+	} else if c.record.holder != c.identity {
+		c.silent = c.record.silence(now.wall)
 	}
 	c.record, c.observed = next, now.local
 }
@@ -165,13 +168,12 @@ func (c *candidate) observe(lease *api.Lease, now moment) {
 // won records that a write of ours took effect. It counts from the moment before the write was
 // sent, because the others cannot have seen it earlier.
 func (c *candidate) won(lease *api.Lease, sent time.Duration, now moment) {
+	c.observe(lease, now)
 	if !c.leading {
 		c.term = Term{
-			Identity: c.identity, Transitions: int(recordOf(lease).transitions),
-			Predecessor: c.predecessor, Silent: c.record.silence(now.wall),
+			Identity: c.identity, Transitions: int(c.record.transitions), Predecessor: c.predecessor, Silent: c.silent,
 		}
 	}
-	c.observe(lease, now)
 	c.leading, c.renewed = true, sent
 }
 

@@ -63,6 +63,20 @@ func TestALeaseCountsFromBeforeItsWriteWasSent(t *testing.T) {
 	}
 }
 
+// The answer to the write that took the Lease was lost: the next attempt reads our own name.
+func TestALostAnswerDoesNotHideTheSilence(t *testing.T) {
+	at := func(d time.Duration) moment { return moment{local: d, wall: time.Unix(1, 0).Add(d)} }
+	a, b := candidate{identity: "a"}, candidate{identity: "b", timing: Timing{LeaseDuration: 15 * time.Second}}
+	lease := a.renewal(at(0))
+	for _, reply := range []replyKind{failed, granted} {
+		write := b.answer(b.begin(at(time.Hour)), granted, lease, 0, at(time.Hour))
+		require.Equal(t, update, write.kind)
+		b.answer(write, reply, write.lease, 0, at(time.Hour))
+		lease = write.lease
+	}
+	assert.Equal(t, Term{Identity: "b", Transitions: 1, Predecessor: "a", Silent: time.Hour}, b.term)
+}
+
 // The guarantee ends where the documentation says: from a rate of 1.5, which is 15 s to 10 s, two
 // leaders can overlap. This also shows that the test above can find a violation.
 func TestTwoCanLeadWhenOneClockRunsHalfAsFastAgain(t *testing.T) {
