@@ -47,8 +47,8 @@
 //   - no clock runs half as fast again as another, and no machine is suspended,
 //   - and the Lease is neither deleted nor edited by hand.
 //
-// After a deletion the leader creates the Lease again at once. A replica that has seen it held
-// waits as long as if it were still there.
+// After a deletion the leader creates the Lease again at its next renewal. A replica that has seen
+// it held waits as long as if it were still there.
 //
 // Linux's monotonic clock stands still while a machine is suspended. A leader that resumes counts
 // on its lease until its next renewal, which follows within a retry period and is refused if

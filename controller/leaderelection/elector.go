@@ -107,13 +107,18 @@ func (e *Elector) standBy(ctx context.Context) {
 }
 
 // watch watches the Lease until it may be taken, or the watch fails. It reports which. Its events
-// are hints and may be stale: they show when the holder was last seen; an attempt asks the server.
+// are hints and may be late: they show when the holder was last seen; an attempt asks the server.
+// None is older than the Lease that an attempt has read: that could show it as free, again and again.
 func (e *Elector) watch(ctx context.Context) (free bool) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	expiry := time.AfterFunc(e.left(), stop)
 	defer expiry.Stop()
-	watcher, err := e.config.Leases.Watch(ctx, api.ListOptions{FieldSelector: "metadata.name=" + e.config.Name})
+	opts := api.ListOptions{FieldSelector: "metadata.name=" + e.config.Name}
+	if e.candidate.lease != nil {
+		opts.ResourceVersion = e.candidate.lease.ResourceVersion
+	}
+	watcher, err := e.config.Leases.Watch(ctx, opts)
 	if err != nil {
 		return e.left() <= 0
 	}
@@ -237,11 +242,12 @@ func (e *Elector) try(ctx context.Context) (last requestKind, err error) {
 // client keeps writing.
 const mostSteps = 6
 
-// play sends requests until the candidate has no next one. A conflict or a missing Lease is an
-// error only if it ends the attempt.
+// play sends requests until the candidate has no next one, or a standby has to stop before its first
+// write. A conflict or a missing Lease is an error only if it ends the attempt.
 func (e *Elector) play(ctx context.Context, next request) (last requestKind, err error) {
 	for range mostSteps {
-		if next.kind == nothing {
+		taking := next.kind != get && !e.leads()
+		if next.kind == nothing || taking && ctx.Err() != nil {
 			break
 		}
 		last = next.kind

@@ -58,6 +58,8 @@ func TestScripts(t *testing.T) {
 		{"a dead leader, without the right to watch", "forbid watch; join a; join b; 21s die a; 40.4s leads b"},
 		{"a watch that was refused, and is not", "forbid watch; join a; join b; 60s forbid none; " +
 			"120.3s stop a; leads b"},
+		// An older state that a server has cached may show the Lease as free, or a former leader.
+		{"a watch begins at what was read", "forbid watch-any; join a; join b; 20.3s follows b; stop a; leads b"},
 		{"a short outage is survived", "join a; join b; 20.001s cut a; 27.001s heal a; 47s leads a; follows b"},
 		// A leader that cannot renew ends its work at its deadline, before another replica begins.
 		{"an outage ends the work in time", "join a; join b; 21s cut a; 30s ends a; 35s begins b; " +
@@ -70,7 +72,8 @@ func TestScripts(t *testing.T) {
 		{"a standby stops at once", "join a; join b; 1s stop b; returns b; leads a"},
 		// Deleting a Lease does not stop its holder, so the Lease is not free: the leader creates
 		// it again. If the holder has died as well, the Lease expires as if it were there.
-		{"a deleted Lease is made anew by its holder", "join a; join b; 21s delete; 81s leads a; follows b"},
+		{"a deleted Lease is made anew by its holder", "join a; join b; 21s delete; 22s exists; 81s leads a; " +
+			"follows b"},
 		{"a deleted Lease of a dead holder expires", "join a; join b; 21s die a; delete; 35s begins b"},
 		{"a holder's Lease that is gone at the end", "join a; 21s delete; stop a; returns a; says a released <nil>"},
 		// A person who clears the holder by hand wants another replica to lead.
@@ -244,15 +247,20 @@ func TestRenewalsOfASlowServer(t *testing.T) {
 	}
 }
 
-// slow delays the writes of a server.
+// slow delays reads, which ignore their context, and writes.
 type slow struct {
 	leaderelection.Leases
-	delay time.Duration
+	read, write time.Duration
+}
+
+func (l slow) Get(_ context.Context, name string, opts api.GetOptions) (*api.Lease, error) {
+	time.Sleep(l.read)
+	return l.Leases.Get(context.Background(), name, opts)
 }
 
 func (l slow) Create(ctx context.Context, lease *api.Lease, opts api.UpdateOptions) (*api.Lease, error) {
 	select {
-	case <-time.After(l.delay):
+	case <-time.After(l.write):
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -263,9 +271,17 @@ func (l slow) Create(ctx context.Context, lease *api.Lease, opts api.UpdateOptio
 // Lease; otherwise the others would wait until the Lease expires.
 func TestAReplicaThatStopsDuringAWriteLeavesTheLeaseFree(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
-		p.join("a", func(config *leaderelection.Config) { config.Leases = slow{config.Leases, 3 * time.Second} })
+		p.join("a", func(config *leaderelection.Config) { config.Leases = slow{config.Leases, 0, 3 * time.Second} })
 		p.play(`1s stop a; 3s returns a; says a released <nil>; never a acquired`)
 		assert.Empty(t, p.lease().Spec.HolderIdentity)
+	})
+}
+
+// One that stops during the read before takes nothing.
+func TestAReplicaThatStopsDuringAReadWritesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		p.join("a", func(config *leaderelection.Config) { config.Leases = slow{config.Leases, 3 * time.Second, 0} })
+		p.play(`1s stop a; 3s returns a; never a released`)
 	})
 }
 

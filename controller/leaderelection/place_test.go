@@ -78,6 +78,9 @@ func verbs(names ...string) func(*http.Request) bool {
 		verb := map[string]string{"GET": "get", "POST": "create", "PUT": "update"}[r.Method]
 		if r.URL.Query().Get("watch") != "" {
 			verb = "watch"
+			if r.URL.Query().Get("resourceVersion") == "" {
+				verb = "watch-any"
+			}
 		}
 		for _, name := range names {
 			if name == verb || name == "all" {
@@ -169,9 +172,10 @@ func (p *place) join(identity string, change ...func(*leaderelection.Config)) *p
 //	cut a            its connections break, and new ones are refused; without a name those of all
 //	silence a        its link is a black hole
 //	heal a           its link works again
-//	forbid watch     the server forbids these verbs; all is every request, none is no more
+//	forbid watch     the server forbids these verbs; all is every request, none is no more, and
+//	                 watch-any a watch that begins with a state of any age
 //	holder a         somebody edits the holder of the Lease; "holder" removes it
-//	delete           somebody deletes the Lease
+//	delete           somebody deletes the Lease, and exists: there is one
 //	leads a          it takes itself for the leader
 //	follows a        it does not
 //	begins a         it has begun to lead at this millisecond, and ends a: it has ceased to
@@ -227,6 +231,8 @@ func (p *place) play(script string) {
 			p.edit(func(lease *api.Lease) { lease.Spec.HolderIdentity = who })
 		case "delete":
 			require.NoError(p.t, p.leases.Delete(p.t.Context(), "orrery", api.DeleteOptions{}))
+		case "exists":
+			p.lease()
 		case "leads", "begins", "follows", "ends":
 			require.Equal(p.t, verb == "leads" || verb == "begins", a.leads(), step)
 		case "runs":
