@@ -120,8 +120,15 @@ func (s *snapshot) isFresh(notOlderThan time.Time) bool {
 	}
 }
 
-// fetch asks the server. If the caller's context has ended, the error is for that caller only.
+// fetch asks the server. If the caller's context has ended, the error is for that caller only. So is
+// a panic: another caller asks.
 func (c *Cached) fetch(ctx context.Context, taken *snapshot) {
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		close(c.asking)
+		c.asking = nil
+	}()
 	if found, err := c.client.discover(ctx); err != nil {
 		taken.failure = err
 	} else {
@@ -132,6 +139,4 @@ func (c *Cached) fetch(ctx context.Context, taken *snapshot) {
 	if ctx.Err() == nil {
 		c.last = taken
 	}
-	close(c.asking)
-	c.asking = nil
 }

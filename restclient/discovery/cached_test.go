@@ -88,6 +88,15 @@ func TestWhatIsKept(t *testing.T) {
 	}
 }
 
+func TestAPanicLeavesNoCallerWaiting(t *testing.T) {
+	cached := NewCached(nil) // asking it panics
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 2 {
+		assert.Panics(t, func() { _, _ = cached.PreferredNamespacedResources(ctx, time.Time{}) })
+	}
+}
+
 func keptLists(c *Cached) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
