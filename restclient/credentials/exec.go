@@ -180,16 +180,19 @@ func (e *Exec) usableLocked() bool {
 	return !expired || time.Since(e.last.obtained) < renewalPause
 }
 
-// runLocked runs the plugin, without the lock.
+// runLocked runs the plugin, without the lock, which it takes again even if the run panics.
 func (e *Exec) runLocked(ctx context.Context) (*execCredential, error) {
-	running := make(chan struct{})
-	defer close(running)
-	e.running, e.failed = running, nil
+	e.running, e.failed = make(chan struct{}), nil
+	defer func() {
+		close(e.running)
+		e.running = nil
+	}()
 	e.runs++
-	e.mu.Unlock()
-	credential, err := e.cfg.run(ctx)
-	e.mu.Lock()
-	e.running = nil
+	credential, err := func() (*execCredential, error) {
+		e.mu.Unlock()
+		defer e.mu.Lock()
+		return e.cfg.run(ctx)
+	}()
 	if err != nil {
 		if ctx.Err() == nil {
 			e.failed = err
