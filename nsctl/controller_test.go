@@ -1,6 +1,7 @@
 package nsctl_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,9 +15,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/informer"
 	"orrery/internal/hooks"
 	"orrery/nsctl"
 	"orrery/nsctl/nsctltest"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -223,6 +226,18 @@ func TestHooksAreNotCalledUnderTheLock(t *testing.T) {
 			"Gone"} {
 			assert.True(t, called[hook], hook)
 		}
+	})
+}
+
+func TestControllerNeedsALiveInformer(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		source := restclient.Typed[*api.Namespace](nsctltest.NewClient(t, c), api.NamespacesResource, "")
+		stopped := informer.NewSharedIndexInformer(source, informer.Config[*api.Namespace]{})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		stopped.Run(ctx)
+		_, err := nsctl.NewController(nsctl.Config{Informer: stopped})
+		assert.ErrorIs(t, err, informer.ErrStopped)
 	})
 }
 

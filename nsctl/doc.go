@@ -38,8 +38,8 @@
 // A pass ends with nil, with [*ResourcesRemainingError] when content needs time, or with another
 // error when it failed: [*ContentError] holds one error for each thing that went wrong. Every
 // failed pass is repeated, and the namespace's conditions say why. A pass that panics fails with a
-// [*wait.Panic] and writes no condition; one that takes longer than Config.PassTimeout fails with
-// [controller.ErrPassTimeout].
+// [*wait.Panic] and writes no condition; one that takes longer than Config.Pool.PassTimeout fails
+// with [controller.ErrPassTimeout].
 //
 // # Testing
 //

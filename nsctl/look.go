@@ -25,7 +25,7 @@ type Looked struct {
 // asks discovery for the types as they were at deletedAt or later, and calls read for each that can
 // be listed: at most eight at a time, from several goroutines, the types in their order.
 //
-// Look returns when every call of read has returned.
+// Look returns when every call of read has returned. If one panics, so does Look; see [Parallelize].
 func Look(
 	ctx context.Context, discovery Discovery, deletedAt time.Time, read func(context.Context, DeletableResource) error,
 ) Looked {

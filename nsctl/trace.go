@@ -31,8 +31,7 @@ type Trace struct {
 	// context of the pass that asked.
 	EmptinessChecked func(ctx context.Context, types, seen int, took time.Duration)
 	// TypeDeleted: one type was deleted; remaining objects are still there. err is what the pass
-	// fails with; a type that was not found because it does not exist any more is not an error.
-	// Called from several goroutines.
+	// fails with. Called from several goroutines.
 	TypeDeleted func(namespace string, resource api.GroupVersionResource, remaining int, err error)
 	// WouldDelete: in a dry run, what there is of a type, and what a real run would delete of it.
 	WouldDelete func(namespace string, resource api.GroupVersionResource, found Found, err error)

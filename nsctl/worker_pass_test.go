@@ -193,31 +193,30 @@ func TestAPassThatPanics(t *testing.T) {
 
 func panicHere(value any) { panic(value) }
 
-// A pass that blocks fails after ten minutes and harms no other namespace.
+// A pass that blocks occupies its worker and nothing else, for ten minutes unless the limit is
+// another.
 func TestAPassThatBlocksForAnHour(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		c.AddNamespace("slow", true, "kubernetes")
-		c.AddNamespace("fine", true, "kubernetes")
-		f := &flawed{get: func(ctx context.Context, name string) {
-			if name == "slow" {
-				_ = wait.Sleep(ctx, time.Hour)
-			}
-		}}
-		_, log := startFlawed(t, c, f, nsctl.NewDeleter, nil)
-		time.Sleep(10*time.Minute + 4*time.Second) // the grace period is five
-		c.AssertGone(t, "fine")
-		log.record(func() { assert.Empty(t, log.ends["slow"]) })
-		time.Sleep(2 * time.Second)
-		log.record(func() {
-			assert.Equal(t, []string{"slow 1m0s 0", "slow 2m0s 0", "slow 4m0s 0", "slow 8m0s 0"}, log.stuck)
-			if assert.Len(t, log.ends["slow"], 1) {
-				assert.ErrorIs(t, log.ends["slow"][0], controller.ErrPassTimeout)
-			}
+	for limit, ends := range map[time.Duration]int{0: 5, -1: 0} {
+		nsctltest.BubbleRun(t, fmt.Sprint(limit), func(t *testing.T, c *nsctltest.Cluster) {
+			c.AddNamespace("slow", true, "kubernetes")
+			c.AddNamespace("fine", true, "kubernetes")
+			f := &flawed{get: func(ctx context.Context, name string) {
+				if name == "slow" {
+					_ = wait.Sleep(ctx, time.Hour)
+				}
+			}}
+			_, log := startFlawed(t, c, f, nsctl.NewDeleter,
+				func(config *nsctl.Config) { config.Pool.PassTimeout = limit })
+			time.Sleep(59 * time.Minute)
+			assert.Nil(t, c.Namespace("fine"))
+			log.record(func() {
+				assert.Len(t, log.ends["slow"], ends, "passes that ended, with the limit %v", limit)
+				for _, err := range log.ends["slow"] {
+					assert.ErrorIs(t, err, controller.ErrPassTimeout)
+				}
+			})
 		})
-		f.healed.Store(true)
-		time.Sleep(11 * time.Minute)
-		c.AssertGone(t, "slow")
-	})
+	}
 }
 
 // A namespace that is re-created again and again between two events leaves nothing behind.

@@ -242,6 +242,12 @@ func TestTypesThatACheckCannotSee(t *testing.T) {
 			}
 			return nil
 		},
+		"hangs": func(r *http.Request) *api.Status { // and the pods of all passes must not wait for it
+			if r.URL.Path == "/apis/apps/v1/deployments" {
+				<-r.Context().Done()
+			}
+			return nil
+		},
 		"fails": func(r *http.Request) *api.Status {
 			if isEmptinessCheck(r.Method + " " + r.URL.Path) {
 				return nsctltest.Status(500, api.ReasonInternalError, "out of order")

@@ -99,6 +99,9 @@ var builtInGroups = map[string]bool{
 // run lists the types. If ctx ends early, the result covers fewer types but stays correct.
 func (c *emptinessChecker) run(ctx context.Context, check *emptinessCheck, resources []nsctl.DeletableResource) {
 	defer close(check.done)
+	// All passes wait for the check, their pods too: a type whose server hangs must not hold them up.
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
 	var builtIn []nsctl.DeletableResource
 	for _, resource := range resources {
 		if resource.CanList && builtInGroups[resource.GVR.Group] {
