@@ -13,7 +13,7 @@
 //     contract is client-go's.
 //
 // Where forms deliberately differ, there is a [Capability]. An implementation that lacks it gives
-// the reason, and the suite asserts the other behaviour, so the test documents the difference.
+// the reason, and the suite asserts the other behaviour or leaves the case out.
 //
 // [Consumer] is the other side of a queue: a store to which the deltas are applied, with a journal
 // of the handler's events. [Object] is what the tests queue. [NewTrace] logs all hooks.

@@ -153,6 +153,7 @@ var popTests = append([]behaviour{
 	// the watch stalled, and a server closes the connection of such a watcher.
 	{"ASlowConsumerDelaysOnlyItself", with("", func(r *rig) {
 		if !r.has(FreeProducers) {
+			r.assertBlocked()
 			return
 		}
 		r.add("slow", 1)
@@ -265,6 +266,26 @@ var blockedTests = []behaviour{
 				"after Close and a process function that %s, blocked Pops do not end", name)
 		}
 	}},
+}
+
+// assertBlocked asserts that an Add waits for the running process function.
+func (r *rig) assertBlocked() {
+	r.add("slow", 1)
+	var returned atomic.Bool
+	done := make(chan struct{})
+	r.popDuring(func() {
+		go func() {
+			defer close(done)
+			r.add("a", 1)
+			returned.Store(true)
+		}()
+		for range 1000 {
+			runtime.Gosched()
+		}
+		assert.False(r, returned.Load(), "want Add to wait, because the lock is held while process runs")
+	})
+	<-done
+	r.expect("a: Added a@1")
 }
 
 // survive calls a function, and recovers if it is about a process function that panicked.

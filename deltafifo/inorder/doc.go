@@ -42,8 +42,8 @@
 //
 // # Testing
 //
-// The contract, which asserts the other behaviour for each missing capability; and tests of
-// bookmarks, resource versions and the moment when a list is compared.
+// The contract, which asserts the other behaviour for each missing capability or leaves the case
+// out; and tests of bookmarks, resource versions and the moment when a list is compared.
 //
 // Next: package indexer
 package inorder
