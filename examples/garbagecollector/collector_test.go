@@ -29,23 +29,6 @@ func TestBackground(t *testing.T) {
 	})
 }
 
-// An answer that the owner is gone holds for all of its dependents.
-func TestAnAbsentOwnerIsAskedForOnce(t *testing.T) {
-	inWorld(t, func(w *world) {
-		const dependents = 100
-		objects := "owner"
-		for i := range dependents {
-			objects += fmt.Sprintf("; o%d: owner", i)
-		}
-		w.objects(objects)
-		w.rest()
-		w.Killer.KillAt(1000, true, func() {})
-		w.delete("owner", api.DeletePropagationBackground)
-		assert.Empty(t, w.state())
-		assert.Less(t, w.Killer.Requests(), 2*dependents-50, "a deletion each; twenty workers may ask for the owner")
-	})
-}
-
 // What exists, what is deleted, what is left, and what the collector tells about it.
 func TestWhatIsLeft(t *testing.T) {
 	const background, foreground = api.DeletePropagationBackground, api.DeletePropagationForeground

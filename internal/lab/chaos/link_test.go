@@ -274,27 +274,3 @@ func TestDials(t *testing.T) {
 		assert.Zero(t, link.Snapshot().Open)
 	})
 }
-
-// All methods concurrently, for the race detector.
-func TestFaultsComeAtAnyTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var link chaos.Link
-		near, far := connect(t, &link)
-		go io.Copy(far, far) // echoes
-		go io.Copy(io.Discard, near)
-		go func() {
-			for err := error(nil); err == nil; time.Sleep(time.Millisecond) { // until Cut
-				_, err = near.Write([]byte("ping"))
-			}
-		}()
-		for _, fault := range []func(){
-			func() { link.Delay(time.Millisecond) }, func() { link.Stall(true) },
-			func() { link.BlackHole(true, chaos.Sent) }, link.HalfClose, link.Heal, func() { link.CutAfter(100) },
-			link.Cut, link.Heal,
-		} {
-			fault()
-			link.Snapshot()
-			time.Sleep(time.Millisecond)
-		}
-	})
-}
