@@ -93,6 +93,7 @@ lint: ## formatting and known vulnerabilities of both modules; vet and staticche
 	@! git grep -nE '^(<<<<<<<|>>>>>>>) ' || { echo "a merge was not finished"; exit 1; }
 	@echo "==> go vet"
 	$(GO) vet ./...
+	GOOS=windows GOARCH=386 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/lab # another system, and a 32-bit int
 	@echo "==> staticcheck"
 	@GO=$(GO) .ci/staticcheck
 	@echo "==> govulncheck"
