@@ -317,7 +317,6 @@ func TestASetThatCannotBeCreatedIsReported(t *testing.T) {
 	})
 }
 
-// kubectl delete --cascade=orphan leaves the sets, and a new deployment adopts them.
 func TestSetsAreAdopted(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.deploy(web(2, "one", ""))

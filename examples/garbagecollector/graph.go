@@ -189,8 +189,7 @@ func (n *node) waitsFor(end *node, seen map[*node]bool) bool {
 	return false
 }
 
-// setAbsent notes that the server does not have an owner in the place that a dependent names. One
-// request is enough for all dependents.
+// setAbsent notes, for all dependents of an owner, that the server does not have it in this place.
 func (g *graph) setAbsent(uid string, p place) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
