@@ -148,12 +148,6 @@ func TestParseWarnings(t *testing.T) {
 	}
 }
 
-func TestTheBeginningOfASecretThatWasCutIsCensored(t *testing.T) {
-	for cut, want := range map[string]string{"secret1": censored, "secret": censored, "secre": "secre"} {
-		assert.Equal(t, "token "+want+api.CutMark, withoutCutSecret("token "+cut+api.CutMark, "secret12"))
-	}
-}
-
 func TestLimiterGivesTokensOfCancelledWaitersBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(1, 1)

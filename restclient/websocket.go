@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -94,7 +93,6 @@ type webSocketStream struct {
 	interval, timeout time.Duration
 	ping              *time.Timer
 
-	closed  atomic.Bool
 	message io.Reader // nil between messages; for the reading goroutine only
 }
 
@@ -116,13 +114,10 @@ func newWebSocketStream(conn *websocket.Conn, release func() bool, cfg *Config) 
 	return s
 }
 
-// alive restarts the silence timer, except after Close. It is called before each wait, too: a reader
-// that was busy has not listened.
+// alive restarts the silence timer. It is called before each wait, too: a reader that was busy has
+// not listened. After Close the ping does nothing, and none follows it.
 func (s *webSocketStream) alive() {
 	s.ping.Reset(s.interval)
-	if s.closed.Load() { // checked last, so that a Close meanwhile stops the timer as well
-		s.ping.Stop()
-	}
 	s.conn.SetReadDeadline(time.Now().Add(s.interval + s.timeout))
 }
 
@@ -150,7 +145,6 @@ func (s *webSocketStream) Read(p []byte) (n int, err error) {
 // Close closes the connection without a close message, which the server accepts.
 func (s *webSocketStream) Close() error {
 	s.release()
-	s.closed.Store(true)
 	s.ping.Stop()
 	return s.conn.Close()
 }

@@ -217,8 +217,6 @@ func TestEntriesOfTheNamespace(t *testing.T) {
 		is("only its status is written", with(audited(), func(e *why.Evidence) {
 			e.Second.Namespace.ResourceVersion = "8"
 		}), "C16 proven"),
-		once("its metadata is written", audited(), func(e *why.Evidence) { e.Second.Namespace.Changed = later },
-			"C16 possible", "missing: its owner seems to be at work"),
 		is("beside content they act later", all(content), "C16 later", "found: C17 later", "found: C18 later"),
 		is("beside each other they act", all(), "C16 proven", "found: C17 proven", "found: C18 proven"),
 		is("beside what cannot be discovered", with(stale(), func(e *why.Evidence) {

@@ -274,10 +274,7 @@ func WriteJSON(w io.Writer, document any) error {
 func (e Evidence) Save(path string) error {
 	e.APIVersion = EvidenceVersion
 	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", " ")
-	if err := encoder.Encode(e); err != nil {
+	if err := WriteJSON(&text, e); err != nil {
 		return fmt.Errorf("the evidence cannot be written: %w", err)
 	}
 	if err := replaceFile(path, text.Bytes()); err != nil {

@@ -63,8 +63,7 @@ func TestCollectingSurvivesBadObjects(t *testing.T) {
 		}
 		var reported []*reflector.StoreError
 		f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) {
-			reported = append(reported,
-				err)
+			reported = append(reported, err)
 		}}
 		f.source.Add(informertest.Namespace("a"))
 		f.source.Add(informertest.Namespace("bad"))

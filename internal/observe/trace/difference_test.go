@@ -126,16 +126,6 @@ func manyNamespaces() (events []trace.Event) {
 		trace.Event{Name: "nsctl.enqueued", Key: "blue", UID: "2"}))
 }
 
-// Of the namespaces that are gone, the one whose last pass began first makes room.
-func TestTheOldestNamespaceMakesRoom(t *testing.T) {
-	state := trace.NewState()
-	for _, e := range append([]trace.Event{{Name: "nsctl.passStarted", Key: "0", Time: 7}}, manyNamespaces()...) {
-		state.Apply(&e)
-	}
-	require.NotContains(t, state.Namespaces, "1")
-	require.NotContains(t, state.Namespaces, "10")
-}
-
 // manyRequests returns the events of a request that is made more often than the fold keeps.
 func manyRequests() (events []trace.Event) {
 	for range 60 {
