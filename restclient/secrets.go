@@ -145,9 +145,8 @@ var secretPatterns = []struct {
 }
 
 // Redact returns text without likely secrets: the word after "bearer" or "basic", even in prose; the
-// user and password of a URL; and tokens, passwords and secrets in its parameters. The texts of
-// [ConfigError] and [TransportError] redact the cause, and a refusal that is not a Status is
-// redacted; from a Status only the secrets of the request and of its proxy are removed.
+// user and password of a URL; and tokens, passwords and secrets in its parameters. The package
+// redacts the causes in ConfigError and TransportError, and refusals without a Status.
 func Redact(text string) string {
 	for _, s := range secretPatterns {
 		text = s.pattern.ReplaceAllString(text, s.keep)

@@ -55,10 +55,8 @@ func Start(t testing.TB, flags ...string) *restclient.Client {
 	if err := server.Start(); err != nil {
 		t.Fatalf("the API server does not start: %v", err)
 	}
-	t.Cleanup(func() {
-		stop()
-		_ = server.Wait()
-	})
+	t.Cleanup(func() { _ = server.Wait() })
+	t.Cleanup(stop)
 
 	// It greets when it answers. What it prints later is read, so that it never waits for a reader.
 	greeted := make(chan bool, 1)

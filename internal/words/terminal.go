@@ -96,8 +96,7 @@ func Clean(text string) string {
 	return out.String()
 }
 
-// isUnsafe reports whether Clean escapes a character. It is true for utf8.RuneError too, which an
-// invalid byte becomes.
+// isUnsafe reports whether Clean escapes a character. It is true for utf8.RuneError too.
 func isUnsafe(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError ||
 		'\u2028' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' // line separators and bidi controls

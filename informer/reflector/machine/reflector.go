@@ -129,12 +129,10 @@ func (r *Reflector[T]) finish(keeper *sync.WaitGroup) {
 	}
 }
 
-// current returns the operation to carry out. A hook that panicked at the step to Stopped has kept
-// that step from setting it.
 func (r *Reflector[T]) current() operation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.state.Phase == phaseStopped {
+	if r.state.Phase == phaseStopped { // a hook may have panicked before the step set the operation
 		return operation{kind: effectHalt}
 	}
 	return r.operation

@@ -33,9 +33,9 @@ func (s *State) Clone() *State {
 	return out
 }
 
-// Apply changes s to the state after e, which follows from s and e alone. It accepts any events in
-// any order, and counts in Odd those that contradict s. An unknown event changes only Seq and Time,
-// and of a known gear also Gears and what is named by Event.In or Event.Key, which it creates.
+// Apply changes s to the state after e, which depends on s and e alone. It accepts any events in
+// any order, and counts in Odd those that contradict s. That of an unknown gear changes only Seq and
+// Time.
 func (s *State) Apply(e *Event) {
 	s.Seq, s.Time = e.Seq, e.Time
 	gear, hook, _ := strings.Cut(e.Name, ".")

@@ -25,8 +25,7 @@ type Measure struct {
 
 	// Scenario is our side's scenario, by default the first word of Name.
 	Scenario string `json:"-"`
-	// Figure is the name of the number in the scenario's outcome: the words after the first.
-	// Measures sets it, and the sides.
+	// Figure is the number in the scenario's outcome. Measures sets it, and the sides.
 	Figure string `json:"-"`
 	// Against is the other side.
 	Against Side `json:"-"`
