@@ -180,19 +180,16 @@ func (e *Exec) usableLocked() bool {
 	return !expired || time.Since(e.last.obtained) < renewalPause
 }
 
-// runLocked runs the plugin, without the lock, which it takes again even if the run panics.
+// runLocked runs the plugin, without the lock.
 func (e *Exec) runLocked(ctx context.Context) (*execCredential, error) {
-	e.running, e.failed = make(chan struct{}), nil
-	defer func() {
-		close(e.running)
-		e.running = nil
-	}()
+	running := make(chan struct{})
+	defer close(running)
+	e.running, e.failed = running, nil
 	e.runs++
-	credential, err := func() (*execCredential, error) {
-		e.mu.Unlock()
-		defer e.mu.Lock()
-		return e.cfg.run(ctx)
-	}()
+	e.mu.Unlock()
+	credential, err := e.cfg.run(ctx)
+	e.mu.Lock()
+	e.running = nil
 	if err != nil {
 		if ctx.Err() == nil {
 			e.failed = err

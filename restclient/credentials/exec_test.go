@@ -352,13 +352,6 @@ func TestExecFailsForAllThatWait(t *testing.T) {
 	})
 }
 
-func TestExecAPanicLeavesNoRequestWaiting(t *testing.T) {
-	e := newPlugin(t, pluginToken("token"))
-	var none context.Context // with which running a command panics
-	assert.Panics(t, func() { _, _ = e.current(none) })
-	assert.NoError(t, e.Apply(request(t)))
-}
-
 // The plugin gets standard input if that is a terminal, and is told so.
 func TestExecInteractive(t *testing.T) {
 	previous := os.Stdin

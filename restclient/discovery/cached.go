@@ -96,11 +96,7 @@ func (c *Cached) Invalidate() {
 
 // usableLocked returns the last snapshot if it was begun after that many others, or can be reused.
 func (c *Cached) usableLocked(after int, notOlderThan time.Time) *snapshot {
-	s := c.last
-	switch {
-	case s == nil:
-		return nil
-	case s.number > after, s.number >= c.oldest && s.isFresh(notOlderThan):
+	if s := c.last; s != nil && (s.number > after || s.number >= c.oldest && s.isFresh(notOlderThan)) {
 		return s
 	}
 	return nil
@@ -120,12 +116,15 @@ func (s *snapshot) isFresh(notOlderThan time.Time) bool {
 	}
 }
 
-// fetch asks the server. If the caller's context has ended, the error is for that caller only. So is
-// a panic: another caller asks.
+// fetch asks the server. If the caller's context has ended, the error is for that caller only.
 func (c *Cached) fetch(ctx context.Context, taken *snapshot) {
+	taken.failure = errPanicked // unless discover returns
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		if ctx.Err() == nil {
+			c.last = taken
+		}
 		close(c.asking)
 		c.asking = nil
 	}()
@@ -133,10 +132,5 @@ func (c *Cached) fetch(ctx context.Context, taken *snapshot) {
 		taken.failure = err
 	} else {
 		taken.lists, taken.asOf, taken.failure = found.preferred(namespaced), found.asOf, found.failure()
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if ctx.Err() == nil {
-		c.last = taken
 	}
 }

@@ -88,15 +88,6 @@ func TestWhatIsKept(t *testing.T) {
 	}
 }
 
-func TestAPanicLeavesNoCallerWaiting(t *testing.T) {
-	cached := NewCached(nil) // asking it panics
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range 2 {
-		assert.Panics(t, func() { _, _ = cached.PreferredNamespacedResources(ctx, time.Time{}) })
-	}
-}
-
 func keptLists(c *Cached) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,7 +114,6 @@ func ask(ctx context.Context, c *Cached, notOlderThan time.Time) <-chan answer {
 
 // onSlowServer runs a test with a server that answers five seconds after it has read its state.
 func onSlowServer(t *testing.T, test func(t *testing.T, cached *Cached, d *discovered)) {
-	t.Helper()
 	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
 		d.fake.slow = 5 * time.Second
 		test(t, NewCached(d.Client), d)
@@ -158,8 +148,7 @@ func TestLateCallersDoNotTrustWhatIsOnItsWay(t *testing.T) {
 		assert.Equal(t, answer{4, nil}, <-first)
 		assert.Equal(t, answer{4, nil}, <-any, "for that one it is good enough")
 		assert.Equal(t, 5*time.Second, time.Since(start), "/api and /apis are asked for side by side")
-		assert.Equal(t, answer{4, nil}, <-second)
-		assert.Equal(t, answer{4, nil}, <-third)
+		assert.Equal(t, []answer{{4, nil}, {4, nil}}, []answer{<-second, <-third})
 		assert.Equal(t, 10*time.Second, time.Since(start))
 		assert.Len(t, d.asked.Requests(), 4)
 	})
@@ -200,9 +189,8 @@ func TestPartialAnswerIsNotShared(t *testing.T) {
 		first := ask(t.Context(), cached, time.Time{})
 		time.Sleep(4 * time.Second) // the server has read its state, and not answered yet
 		d.fake.set(func() { delete(d.fake.broken, "apps/v1") })
-		second := ask(t.Context(), cached, time.Time{})
+		assert.Equal(t, answer{4, nil}, <-ask(t.Context(), cached, time.Time{}))
 		assert.Equal(t, 3, (<-first).lists)
-		assert.Equal(t, answer{4, nil}, <-second)
 		assert.Len(t, d.asked.Requests(), 8)
 
 		ended, end := context.WithCancel(t.Context())
@@ -210,6 +198,11 @@ func TestPartialAnswerIsNotShared(t *testing.T) {
 		fresh := NewCached(d.Client)
 		assert.ErrorIs(t, (<-ask(ended, fresh, time.Time{})).err, context.Canceled)
 		assert.Nil(t, fresh.usableLocked(0, time.Time{}), "those who waited get the error of a caller that gave up")
+
+		panics := NewCached(nil)
+		for range 2 { // the second caller does not wait for the first
+			assert.Panics(t, func() { _, _ = panics.PreferredNamespacedResources(t.Context(), time.Time{}) })
+		}
 	})
 }
 
@@ -238,6 +231,5 @@ func TestDescribedMoment(t *testing.T) {
 	assert.True(t, describedMoment(http.Header{"Date": {"yesterday"}}, 0).IsZero())
 	assert.True(t, describedMoment(http.Header{}, 0).IsZero())
 	assert.True(t, strings.HasPrefix(acceptAggregated,
-		"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"),
-		"servers want the parameters in this order")
+		"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"), "servers want this order")
 }
