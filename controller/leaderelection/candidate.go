@@ -170,9 +170,7 @@ func (c *candidate) observe(lease *api.Lease, now moment) {
 func (c *candidate) won(lease *api.Lease, sent time.Duration, now moment) {
 	c.observe(lease, now)
 	if !c.leading {
-		c.term = Term{
-			Identity: c.identity, Transitions: int(c.record.transitions), Predecessor: c.predecessor, Silent: c.silent,
-		}
+		c.term = Term{c.identity, int(c.record.transitions), c.predecessor, c.silent}
 	}
 	c.leading, c.renewed = true, sent
 }

@@ -107,8 +107,7 @@ func (e *Elector) standBy(ctx context.Context) {
 }
 
 // watch watches the Lease until it may be taken, or the watch fails. It reports which. Its events
-// are hints and may be late: they show when the holder was last seen; an attempt asks the server.
-// None is older than the Lease that an attempt has read: that could show it as free, again and again.
+// are hints, none older than the Lease last read: such a one could show it as free in a loop.
 func (e *Elector) watch(ctx context.Context) (free bool) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -242,12 +241,11 @@ func (e *Elector) try(ctx context.Context) (last requestKind, err error) {
 // client keeps writing.
 const mostSteps = 6
 
-// play sends requests until the candidate has no next one, or a standby has to stop before its first
+// play sends requests until the candidate has no next one, or a standby stops before its first
 // write. A conflict or a missing Lease is an error only if it ends the attempt.
 func (e *Elector) play(ctx context.Context, next request) (last requestKind, err error) {
 	for range mostSteps {
-		taking := next.kind != get && !e.leads()
-		if next.kind == nothing || taking && ctx.Err() != nil {
+		if next.kind == nothing || next.kind != get && !e.leads() && ctx.Err() != nil {
 			break
 		}
 		last = next.kind

@@ -275,10 +275,7 @@ func TestAReplicaThatStopsDuringAWriteLeavesTheLeaseFree(t *testing.T) {
 		p.play(`1s stop a; 3s returns a; says a released <nil>; never a acquired`)
 		assert.Empty(t, p.lease().Spec.HolderIdentity)
 	})
-}
-
-// One that stops during the read before takes nothing.
-func TestAReplicaThatStopsDuringAReadWritesNothing(t *testing.T) {
+	// One that stops during the read before takes nothing.
 	inBubble(t, func(t *testing.T, p *place) {
 		p.join("a", func(config *leaderelection.Config) { config.Leases = slow{config.Leases, 3 * time.Second, 0} })
 		p.play(`1s stop a; 3s returns a; never a released`)

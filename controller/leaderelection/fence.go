@@ -78,13 +78,12 @@ func (f *Fence) add(inner net.Conn) (net.Conn, error) {
 // timer may fire late.
 func (f *Fence) open() bool {
 	f.mu.Lock()
-	late := f.term != nil && !time.Now().Before(f.term.deadline)
-	open := !f.closed && !late
+	closed, late := f.closed, f.term != nil && !time.Now().Before(f.term.deadline)
 	f.mu.Unlock()
 	if late {
 		f.lose(nil)
 	}
-	return open
+	return !closed && !late
 }
 
 // begin begins a term, and returns the context of its work. The caller must end it with finish.

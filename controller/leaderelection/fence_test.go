@@ -21,26 +21,19 @@ type wire struct {
 	net.Conn
 	written int
 	closed  bool
-	work    context.Context // may be nil
+	work    context.Context
 	cause   error
 	linger  *int
 }
 
 func (w *wire) Write(p []byte) (int, error) { w.written += len(p); return len(p), nil }
 func (w *wire) SetLinger(seconds int) error { w.linger = &seconds; return nil }
-
-func (w *wire) Close() error {
-	w.closed = true
-	if w.work != nil {
-		w.cause = context.Cause(w.work)
-	}
-	return nil
-}
+func (w *wire) Close() error                { w.closed, w.cause = true, context.Cause(w.work); return nil }
 
 // fenced returns a connection behind a fence.
 func fenced(t *testing.T, f *Fence) (net.Conn, *wire) {
 	t.Helper()
-	inner := &wire{}
+	inner := &wire{work: t.Context()}
 	conn, err := f.Dial(func(context.Context, string, string) (net.Conn, error) { return inner, nil })(t.Context(),
 		"tcp", "a:1")
 	require.NoError(t, err)
@@ -93,7 +86,7 @@ func TestAFenceWithoutALeaderIsNotThere(t *testing.T) {
 	require.NoError(t, conn.Close())
 	assert.True(t, inner.closed)
 	assert.Empty(t, fence.conns)
-	broken, late := errors.New("broken"), &wire{}
+	broken, late := errors.New("broken"), &wire{work: t.Context()}
 	dial := func(context.Context, string, string) (net.Conn, error) { return nil, broken }
 	_, err = fence.Dial(dial)(t.Context(), "tcp", "a:1")
 	assert.ErrorIs(t, err, broken)
