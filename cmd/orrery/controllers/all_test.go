@@ -51,6 +51,14 @@ func play(t *testing.T, set string, act func(w *world)) {
 	t.Helper()
 	chosenGears, err := gears.Parse(set)
 	require.NoError(t, err)
+	all := descriptors()
+	for i, d := range all {
+		all[i].New = func(c manager.ControllerContext) (manager.Controller, error) {
+			made, err := d.New(c)
+			assert.Implements(t, (*interface{ Healthy() error })(nil), made, d.Name)
+			return made, err
+		}
+	}
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t}
 		w.Cluster = clustertest.Start(t, apiserver.Config{NoCollector: true}, w.front)
@@ -58,7 +66,7 @@ func play(t *testing.T, set string, act func(w *world)) {
 			Client: w.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1,
 			Gears: chosenGears, Events: true, Metrics: metrics.New("test"),
 			Logger: logs.New(logs.Config{Writer: &w.log, Verbosity: 1}),
-		}, checked(t, descriptors()))
+		}, all)
 		stop, ended := w.Start(w.manager.Run)
 		time.Sleep(time.Second)
 		synctest.Wait() // the controllers are set up
@@ -70,18 +78,6 @@ func play(t *testing.T, set string, act func(w *world)) {
 
 // descriptors are those of all controllers.
 func descriptors() []manager.Descriptor { return controllers.Descriptors(controllers.Options{}) }
-
-// checked also asserts that each has a health check.
-func checked(t *testing.T, all []manager.Descriptor) []manager.Descriptor {
-	for i, d := range all {
-		all[i].New = func(c manager.ControllerContext) (manager.Controller, error) {
-			made, err := d.New(c)
-			assert.Implements(t, (*interface{ Healthy() error })(nil), made, d.Name)
-			return made, err
-		}
-	}
-	return all
-}
 
 // await waits, in virtual time, until check is true.
 func (w *world) await(what string, check func() bool) {
