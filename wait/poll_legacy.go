@@ -8,7 +8,7 @@ import (
 // The functions in this file are of the first generation. Kubernetes marks them as deprecated, and
 // its components are full of them. They differ from PollUntilContext... in three ways:
 //
-//   - timeout, stop and cancelled context are all reported as ErrWaitTimeout;
+//   - timeout and stop are both reported as ErrWaitTimeout;
 //   - when the timeout has passed, the condition is called one last time;
 //   - ticks during a call of the condition are dropped.
 //

@@ -214,7 +214,12 @@ func assertKeys(t *testing.T, call string, want, got []string) {
 		return
 	}
 	if len(want)+len(got) > 20 {
-		t.Errorf("%s: want %d keys, got %d", call, len(want), len(got))
+		at := 0
+		for at < min(len(want), len(got)) && want[at] == got[at] {
+			at++
+		}
+		t.Errorf("%s: want %d keys, got %d; from key %d on, want %q, got %q", call, len(want), len(got), at,
+			want[at:min(at+3, len(want))], got[at:min(at+3, len(got))])
 		return
 	}
 	t.Errorf("%s: want %q, got %q", call, want, got)

@@ -109,6 +109,14 @@ func change3000Times(b *bubble, afterEach func()) []string {
 	return events
 }
 
+// hundred returns the text for each of 100 numbers.
+func hundred(format string) (text string) {
+	for i := range 100 {
+		text += fmt.Sprintf(format, i)
+	}
+	return text
+}
+
 // lateCases are about handlers added to a running informer.
 var lateCases = append(cases([]script{
 	{name: "a handler added later receives the content of the store and then the events",
@@ -119,10 +127,10 @@ var lateCases = append(cases([]script{
 		want: "add ns/a=1 (initial)"},
 	// Defect 8.11 of client-go: a handler that joins holds the events of all others back.
 	{name: "a slow handler added later delays no other and is synced when it is done", handlers: "never",
-		before: "set ns/0 1; set ns/1 1", anyOrder: true,
-		steps: "join slow; set ns/new 1; received 0 3; received 1 1; unsynced 1; open; synced 1",
-		want: "add ns/0=1 (initial); add ns/1=1 (initial); add ns/new=1 | " +
-			"add ns/0=1 (initial); add ns/1=1 (initial); add ns/new=1"},
+		before: hundred("set ns/%d 1; ") + "wait", anyOrder: true,
+		steps: "join slow; set ns/new 1; received 0 101; received 1 1; unsynced 1; open; synced 1",
+		want: hundred("add ns/%d=1 (initial); ") + "add ns/new=1 | " +
+			hundred("add ns/%d=1 (initial); ") + "add ns/new=1"},
 	{name: "a handler added later to an empty store is synced",
 		steps: "join never; synced"},
 }), []contractCase{

@@ -196,7 +196,7 @@ const (
 	PhaseOpeningWatch               // a watch was requested
 	PhaseWatching                   // events arrive and are stored
 	PhaseBackingOff                 // an attempt failed; the next one waits
-	PhaseStopped                    // Run has ended. No phase follows
+	PhaseStopped                    // Run has ended, or panicked; another phase follows if it is called again
 	phaseCount
 )
 

@@ -11,6 +11,9 @@ import (
 // asked whether it has reached the position. kube-apiserver's bookmark interval is a third of that.
 const longWithoutNews = 3 * time.Minute
 
+// lateTimer: an idle timer that fires this late shows that the process was suspended.
+const lateTimer = 2 * time.Second
+
 func start(r *rules, s *state, in *input, _ *effects) { s.timers.resync = after(in.now, r.resync) }
 
 func stop(_ *rules, s *state, in *input, do *effects) {

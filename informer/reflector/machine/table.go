@@ -32,7 +32,9 @@ var table = append([]transition{
 	{phaseStreaming, inputStreamFailed, both(recoveryIs(retry), attemptsLeft), phaseBackingOff,
 		then(countBroken, failRound)},
 	{phaseStreaming, inputStreamFailed, otherwise, phaseListing, then(fallBack, list)},
-	{phaseStreaming, inputIdleElapsed, always, phaseListing, then(fallBackForGood, list)},
+	// The process was suspended; events may wait to be read, so the server may understand streams.
+	{phaseStreaming, inputIdleElapsed, timerLate, phaseListing, then(fallBack, list)},
+	{phaseStreaming, inputIdleElapsed, otherwise, phaseListing, then(fallBackForGood, list)},
 	{phaseStreaming, inputDeadlineElapsed, always, phaseListing, then(fallBackForGood, list)},
 
 	// The initial state as a list, in pages.
@@ -173,6 +175,9 @@ var (
 	listTooLong = condition{"too many items or pages", func(r *rules, s *state, in *input) bool {
 		items := s.listing.items + in.items
 		return items > r.maxItems || s.listing.page > items+reflector.EmptyPages
+	}}
+	timerLate = condition{"the timer was late", func(_ *rules, s *state, in *input) bool {
+		return in.now-s.timers.idle >= lateTimer
 	}}
 	tooManyInitial = condition{"too many initial events", func(r *rules, s *state, _ *input) bool {
 		return s.stream.changes >= r.maxItems

@@ -386,6 +386,18 @@ func TestASilentWatchRestartsTheBackOff(t *testing.T) {
 	assert.Equal(t, 1, d.state.Failures, "the failures before that watch count no more")
 }
 
+// A suspension of this process must not disable streaming for good.
+func TestALateTimerDoesNotDisableStreaming(t *testing.T) {
+	for late, refused := range map[time.Duration]bool{0: true, lateTimer: false} {
+		d := newDriver(testRules())
+		d.rules.streaming, d.rules.resync = true, 0
+		require.NoError(t, d.feed(input{kind: inputStart}))
+		require.NoError(t, d.feed(input{kind: inputOpened}))
+		require.NoError(t, d.feed(input{kind: inputIdleElapsed, now: d.state.timers.idle + late}))
+		assert.Equal(t, refused, d.state.server.refused, "a timer that fired %v late", late)
+	}
+}
+
 var update = flag.Bool("update", false, "write the diagram of the transition table into the documentation")
 
 // The generated part of the file is between these lines.
