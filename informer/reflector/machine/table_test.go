@@ -389,12 +389,10 @@ func TestASilentWatchRestartsTheBackOff(t *testing.T) {
 // A suspension of this process must not disable streaming for good.
 func TestALateTimerDoesNotDisableStreaming(t *testing.T) {
 	for late, refused := range map[time.Duration]bool{0: true, lateTimer: false} {
-		d := newDriver(testRules())
-		d.rules.streaming, d.rules.resync = true, 0
-		require.NoError(t, d.feed(input{kind: inputStart}))
-		require.NoError(t, d.feed(input{kind: inputOpened}))
-		require.NoError(t, d.feed(input{kind: inputIdleElapsed, now: d.state.timers.idle + late}))
-		assert.Equal(t, refused, d.state.server.refused, "a timer that fired %v late", late)
+		s, rules := newState(), testRules()
+		s.Phase, s.timers.idle = phaseStreaming, 0
+		rules.step(&s, &input{kind: inputIdleElapsed, now: late, err: reflector.ErrIdle}, &effects{})
+		assert.Equal(t, refused, s.server.refused, "a timer that fired %v late", late)
 	}
 }
 
