@@ -317,6 +317,24 @@ func TestASetThatCannotBeCreatedIsReported(t *testing.T) {
 	})
 }
 
+// So is a name that the set of another owner has. The rollout goes on when that set has gone.
+func TestASetWhoseNameIsTakenIsReported(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.deploy(web(2, "one", ""))
+		path := setsPath + "/" + clustertest.Get[api.List[apps.ReplicaSet]](w.Cluster, setsPath).Items[0].Name
+		w.Must("DELETE", webPath, `{"propagationPolicy":"Background"}`)
+		w.Within(time.Minute, "the set goes", func() bool { return clustertest.Find[apps.ReplicaSet](w.Cluster, path) == nil })
+		w.Must("POST", setsPath, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"replicas":0,`+
+			`"selector":{"matchLabels":{"app":"other"}},"template":{"metadata":{"labels":{"app":"other"}},`+
+			`"spec":{"containers":[{"name":"c","image":"one"}]}}}}`, path[len(setsPath)+1:]))
+		w.Must("POST", deploymentsPath, web(2, "one", ""))
+		time.Sleep(10 * time.Second)
+		assert.Equal(w.t, "False ReplicaSetCreateError", w.condition("Progressing"))
+		w.Must("DELETE", path, "")
+		w.rolledOut()
+	})
+}
+
 func TestSetsAreAdopted(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.deploy(web(2, "one", ""))

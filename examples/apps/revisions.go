@@ -31,8 +31,9 @@ func (p *pass) ensureCurrent(ctx context.Context, replicas int) error {
 			p.trace.Created(d, created)
 		}
 	case api.IsAlreadyExists(err):
-		if created, err = client.Get(ctx, set.Name, api.GetOptions{}); err != nil {
-			return err
+		var failed error
+		if created, failed = client.Get(ctx, set.Name, api.GetOptions{}); failed != nil {
+			return failed
 		}
 		switch owner := ControllerOf(&created.ObjectMeta); {
 		case owner == nil && d.Spec.Selector.Matches(created.Labels):
