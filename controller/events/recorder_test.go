@@ -213,9 +213,11 @@ func TestAServerThatIsAwayIsTriedAgain(t *testing.T) {
 
 		s.Link.Refuse(true)
 		s.Link.CloseConnections()
+		synctest.Wait()
 		tries := len(s.origins)
 		s.note("green", "R", "third")
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		assert.Equal(t, []string{"third: given up, answer true"}, s.dropped)
 		assert.Equal(t, 12, len(s.origins)-tries)
 	})
