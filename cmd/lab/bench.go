@@ -74,7 +74,6 @@ func newBenchmarkCommand(b benchmark) *cobra.Command {
 	workload.addTo(command.Flags())
 	options.addTo(command.Flags())
 	program.CompleteChoices(command)
-	program.CompleteFiles(command)
 	return command
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/app/program/programtest"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient"
@@ -140,7 +141,7 @@ func tellNothing(t *testing.T, user string, args ...string) {
 			`{"metadata":{"name":"c","annotations":{"password":"`+canary+`"}},"data":{"x":"`+canary+`"}}`)
 	}
 	url := serveTLS(t, &gossip{inner: server.Handler(), asked: map[string]bool{}})
-	port := freePort(t)
+	port := programtest.FreePort(t)
 	var stderr clustertest.Buffer
 	stop, ended := startOrrery(t, &stderr, append([]string{"--kubeconfig", writeTLSKubeconfig(t, url, user), "-v9",
 		"--profiling",

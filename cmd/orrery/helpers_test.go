@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"log"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -162,21 +161,6 @@ func serveTLS(t *testing.T, handler http.Handler) string {
 func writeTLSKubeconfig(t *testing.T, server, user string) string {
 	t.Helper()
 	return write(t, config(server, user, `"insecure-skip-tls-verify":true,`))
-}
-
-// freePort returns a port that is not in use. It lies outside the ephemeral range, so that no
-// other process is given it in the meantime.
-func freePort(t *testing.T) int {
-	t.Helper()
-	for range 100 {
-		port := 20_000 + rand.IntN(10_000)
-		if listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
-			require.NoError(t, listener.Close())
-			return port
-		}
-	}
-	require.Fail(t, "none of 100 random ports could be opened")
-	return 0
 }
 
 // await blocks until is returns true. On failure it reports explain.

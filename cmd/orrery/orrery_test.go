@@ -21,7 +21,7 @@ import (
 // A mistake, or a server that cannot be asked: one line on standard error, and nothing on standard
 // output. The exit code 1 of "orrery status" has another meaning.
 func TestMistakesGetOneClearSentence(t *testing.T) {
-	nobody := writeKubeconfig(t, "http://127.0.0.1:"+strconv.Itoa(freePort(t)), "{}")
+	nobody := writeKubeconfig(t, "http://127.0.0.1:"+strconv.Itoa(programtest.FreePort(t)), "{}")
 	url := serve(t, forbidden)
 	refused := writeKubeconfig(t, url, "{}")
 	for _, test := range []struct{ line, want string }{

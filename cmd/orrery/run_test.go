@@ -27,6 +27,7 @@ import (
 	"orrery/controller/manager"
 	"orrery/internal/app/cluster"
 	"orrery/internal/app/program"
+	"orrery/internal/app/program/programtest"
 	"orrery/internal/lab/clustertest"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
@@ -233,7 +234,7 @@ func TestHealthOfARun(t *testing.T) {
 			return true
 		}
 	})
-	port := freePort(t)
+	port := programtest.FreePort(t)
 	var stderr clustertest.Buffer
 	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"), "--metrics-port",
 		strconv.Itoa(port), "--allow-second-controller")

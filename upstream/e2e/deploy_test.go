@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"os/exec"
@@ -27,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 
+	"orrery/internal/app/program/programtest"
 	"orrery/upstream/controlplane"
 )
 
@@ -124,7 +123,7 @@ func TestDeployedControllerWorks(t *testing.T) {
 	assert.Equal(t, recipe.user, fmt.Sprintf("%d:%d", *pod.SecurityContext.RunAsUser, *pod.SecurityContext.RunAsGroup),
 		"image and pod have the same user")
 
-	port := freePort(t)
+	port := programtest.FreePort(t)
 	replica := c.start(t, tr.podEnvironment(pod),
 		append(slices.Clone(pod.Containers[0].Args), "--metrics-port="+strconv.Itoa(port))...)
 	base := "http://127.0.0.1:" + strconv.Itoa(port)
@@ -228,19 +227,4 @@ func answers(url string) (bool, error) {
 		return false, fmt.Errorf("%s: %s", answer.Status, bytes.TrimSpace(body))
 	}
 	return true, err
-}
-
-// freePort returns an unused port outside the ephemeral range, so that no other process is given it
-// before it is used.
-func freePort(t *testing.T) int {
-	t.Helper()
-	for range 100 {
-		port := 20_000 + rand.IntN(10_000)
-		if listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
-			require.NoError(t, listener.Close())
-			return port
-		}
-	}
-	require.Fail(t, "there is no free port")
-	return 0
 }

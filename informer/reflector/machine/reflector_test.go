@@ -345,27 +345,34 @@ func TestDefect8_5_NoHotLoopOfStreamingLists(t *testing.T) {
 	})
 }
 
+// lateFirstWatch makes the first watch a [reflectortest.LateWatcher] that opens after a time. The
+// others are the source's. It returns the watcher and the number of watches so far.
+func (f *fixture) lateFirstWatch(after time.Duration) (late *reflectortest.LateWatcher, watches *int) {
+	late, watches = reflectortest.NewLateWatcher(), new(int)
+	f.config.ListerWatcher = reflectortest.Scripted{
+		OnList: f.source.List,
+		OnWatch: func(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
+			if *watches++; *watches == 1 {
+				time.Sleep(after)
+				return late, nil
+			}
+			return f.source.Watch(ctx, opts)
+		},
+	}
+	return late, watches
+}
+
 // A stopped stream may still deliver: the other goroutine has found it idle while an event was in
 // flight. The event is dropped; the next watch delivers it again.
 func TestEventOfAnAbandonedStreamIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.config.IdleTimeout = time.Minute
-		late := reflectortest.NewLateWatcher()
-		watches := 0
-		f.config.ListerWatcher = reflectortest.Scripted{
-			OnList: f.source.List,
-			OnWatch: func(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
-				if watches++; watches == 1 {
-					return late, nil
-				}
-				return f.source.Watch(ctx, opts)
-			},
-		}
+		_, watches := f.lateFirstWatch(0)
 		stop := f.run()
 		time.Sleep(61 * time.Second)
 		synctest.Wait()
-		assert.Equal(t, 2, watches)
+		assert.Equal(t, 2, *watches)
 		assert.Empty(t, f.store.State())
 		assert.Equal(t, "1", f.LastSyncResourceVersion())
 		stop()
@@ -378,22 +385,11 @@ func TestWatchThatOpensDuringTheNextAttemptIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.config.IdleTimeout = time.Minute
-		late := reflectortest.NewLateWatcher()
-		watches := 0
-		f.config.ListerWatcher = reflectortest.Scripted{
-			OnList: f.source.List,
-			OnWatch: func(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
-				if watches++; watches == 1 {
-					time.Sleep(70 * time.Second)
-					return late, nil
-				}
-				return f.source.Watch(ctx, opts)
-			},
-		}
+		late, watches := f.lateFirstWatch(70 * time.Second)
 		stop := f.run()
 		time.Sleep(71 * time.Second)
 		synctest.Wait()
-		assert.Equal(t, 2, watches)
+		assert.Equal(t, 2, *watches)
 		assert.True(t, late.IsStopped(), "the watch that was opened too late is left open")
 		f.source.Add(informertest.Namespace("a"))
 		synctest.Wait()

@@ -140,7 +140,7 @@ func CompleteList(command *cobra.Command, flag string, next func(before []string
 	cobra.CheckErr(command.RegisterFlagCompletionFunc(flag, complete))
 }
 
-// CompleteFiles adds completion of file names to these flags, and disables it for the others.
+// CompleteFiles adds completion of file names to these flags. The others complete no file names.
 func CompleteFiles(command *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		cobra.CheckErr(command.RegisterFlagCompletionFunc(flag,

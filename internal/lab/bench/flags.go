@@ -69,7 +69,7 @@ var suffixes = map[string]float64{"k": 1e3, "M": 1e6, "G": 1e9}
 
 // Set implements [pflag.Value].
 func (n *Number) Set(text string) error {
-	value, err := n.Parse(text)
+	value, err := n.parse(text)
 	if err == nil {
 		n.value = value
 		n.set(value)
@@ -77,8 +77,8 @@ func (n *Number) Set(text string) error {
 	return err
 }
 
-// Parse returns the number in text if it is valid for the flag.
-func (n *Number) Parse(text string) (value float64, err error) {
+// parse returns the number in text if it is valid for the flag.
+func (n *Number) parse(text string) (value float64, err error) {
 	if n.isTime {
 		var d time.Duration
 		if d, err = time.ParseDuration(text); err != nil {
@@ -92,9 +92,9 @@ func (n *Number) Parse(text string) (value float64, err error) {
 	case !n.isRate && value != math.Trunc(value):
 		return 0, fmt.Errorf("it must be a whole number")
 	case value < n.least:
-		return 0, fmt.Errorf("it must be at least %s", n.Format(n.least))
+		return 0, fmt.Errorf("it must be at least %s", n.format(n.least))
 	case n.most > 0 && value > n.most:
-		return 0, fmt.Errorf("it must be at most %s", n.Format(n.most))
+		return 0, fmt.Errorf("it must be at most %s", n.format(n.most))
 	}
 	return value, nil
 }
@@ -114,15 +114,15 @@ func number(text string) (float64, error) {
 	return value * factor, nil
 }
 
-// Format returns a value of the flag as text.
-func (n *Number) Format(value float64) string {
+// format returns a value of the flag as text.
+func (n *Number) format(value float64) string {
 	if n.isTime {
 		return time.Duration(value).String()
 	}
 	return strconv.FormatFloat(value, 'f', -1, 64)
 }
 
-func (n *Number) String() string { return n.Format(n.value) }
+func (n *Number) String() string { return n.format(n.value) }
 
 // Type is the word for the value in help texts.
 func (n *Number) Type() string {

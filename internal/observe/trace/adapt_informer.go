@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"strings"
 	"time"
 
 	"orrery/deltafifo"
@@ -120,12 +119,6 @@ const tombstone = "†"
 
 // packed is how many deltas pack keeps.
 const packed = 20
-
-// Letter returns the letter of a type of [deltafifo.Deltas.Types], which marks a tombstone's.
-func Letter(t deltafifo.DeltaType) string {
-	kind, inferred := strings.CutSuffix(string(t), tombstone)
-	return letterOf(deltafifo.DeltaType(kind), inferred)
-}
 
 func letterOf(t deltafifo.DeltaType, inferred bool) string { return deltaLetters[code(t, inferred)] }
 

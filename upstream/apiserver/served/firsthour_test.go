@@ -3,13 +3,13 @@ package served_test
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/app/program/programtest"
 	"orrery/upstream/apiserver/served"
 	"orrery/upstream/controlplane"
 )
@@ -32,7 +33,7 @@ func TestTheFirstHour(t *testing.T) {
 	require.NoError(t, err)
 	text, err := os.ReadFile(root)
 	require.NoError(t, err)
-	h := &hour{t: t, root: filepath.Dir(filepath.Dir(filepath.Dir(root))), port: freePort(t)}
+	h := &hour{t: t, root: filepath.Dir(filepath.Dir(filepath.Dir(root))), port: strconv.Itoa(programtest.FreePort(t))}
 	server, err := served.Start(t.Context(), served.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
@@ -166,13 +167,4 @@ func fencedBlocks(text string) (blocks []string) {
 		}
 	}
 	return blocks
-}
-
-func freePort(t *testing.T) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	require.NoError(t, err)
-	return port
 }

@@ -4,9 +4,12 @@ package programtest
 import (
 	"bytes"
 	"iter"
+	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -159,4 +162,19 @@ func Words(line string) []string {
 		found[i] = strings.Trim(word, `"'`)
 	}
 	return found
+}
+
+// FreePort returns a port of 127.0.0.1 that is not in use. It lies outside the ephemeral range, so
+// that no other process is given it in the meantime.
+func FreePort(t *testing.T) int {
+	t.Helper()
+	for range 100 {
+		port := 20_000 + rand.IntN(10_000)
+		if listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
+			require.NoError(t, listener.Close())
+			return port
+		}
+	}
+	require.Fail(t, "none of 100 random ports could be opened")
+	return 0
 }
