@@ -162,6 +162,14 @@ const (
 	tlsCheckInterval    = time.Minute // between two looks at the CA file and the client certificate
 )
 
+// Dialer returns the dialer of a nil Dial.
+func (c Config) Dialer() *net.Dialer {
+	c = withDefaults(c)
+	return &net.Dialer{Timeout: dialTimeout, KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: c.PingInterval, Interval: c.PingTimeout / keepAliveProbes, Count: keepAliveProbes,
+	}}
+}
+
 func newPool(cfg Config) (*pool, error) {
 	if cfg.Proxy == nil {
 		cfg.Proxy = http.ProxyFromEnvironment
@@ -169,9 +177,7 @@ func newPool(cfg Config) (*pool, error) {
 	p := &pool{cfg: cfg, checked: time.Now()}
 	dial := cfg.Dial
 	if dial == nil {
-		dial = (&net.Dialer{Timeout: dialTimeout, KeepAliveConfig: net.KeepAliveConfig{
-			Enable: true, Idle: cfg.PingInterval, Interval: cfg.PingTimeout / keepAliveProbes, Count: keepAliveProbes,
-		}}).DialContext
+		dial = cfg.Dialer().DialContext
 	}
 	p.connections = &connections{dial: dial, open: map[*connection]struct{}{}}
 	caData, err := p.readCA()

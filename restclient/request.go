@@ -110,6 +110,15 @@ type Response struct {
 	Body       []byte
 }
 
+// Time returns when the server answered, by its clock; by ours if a proxy dropped the header.
+func (r *Response) Time() time.Time {
+	at, err := http.ParseTime(r.Header.Get("Date"))
+	if err != nil {
+		return time.Now()
+	}
+	return at
+}
+
 // readInto reads a whole body into the value that the caller of Do passed.
 func (x *exchange) readInto(answer *http.Response, into any) error {
 	limit := x.client.cfg.MaxBodyBytes

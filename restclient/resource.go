@@ -155,16 +155,16 @@ func VersionPath(gv api.GroupVersion) (path string, err error) {
 
 // below returns the path of something with that name below another path.
 func below(path, what, name string) (string, error) {
-	if err := CheckName(what, name); err != nil {
+	if err := checkName(what, name); err != nil {
 		return "", err
 	}
 	return path + "/" + url.PathEscape(name), nil
 }
 
-// CheckName returns a [*NameError] for a name that a server or proxy could take for something other
+// checkName returns a [*NameError] for a name that a server or proxy could take for something other
 // than one segment of a path. A server's discovery can name any resource: the objects of
 // "../../v1/secrets" would be those of the core group.
-func CheckName(what, name string) error {
+func checkName(what, name string) error {
 	switch {
 	case name == "":
 		return &NameError{What: what, Name: name, Problem: "is empty"}

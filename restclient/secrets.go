@@ -176,7 +176,7 @@ func redactQuery(query url.Values) string {
 		for _, value := range query[key] {
 			switch {
 			case !harmlessParameters[key]:
-				value = "[redacted]"
+				value = censored
 			case key == "continue":
 				value = "[...]" // a page token is long and meaningless
 			default:

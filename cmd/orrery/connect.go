@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
@@ -41,15 +40,9 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer, recor
 	config.Credentials = hideFrom(logger, config.Credentials)
 	config.Trace = restclient.JoinTraces(logger.Requests(), observer.metrics.Requests(config.Host), recorder.Requests())
 	if options.electing() {
-		config.Dial = fence.Dial(dialer.DialContext)
+		config.Dial = fence.Dial(config.Dialer().DialContext)
 	}
 	return restclient.New(config)
-}
-
-// dialer has the defaults of restclient.
-var dialer = net.Dialer{
-	Timeout:         30 * time.Second,
-	KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 5 * time.Second, Count: 3},
 }
 
 // longestRetryAfter is the longest Retry-After that a worker obeys. If it is longer the pass fails

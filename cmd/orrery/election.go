@@ -47,11 +47,11 @@ func (o *leaseOptions) check() error {
 func (o *electionOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.elect, "leader-elect", true,
 		"work only while holding a Lease, so that one of several replicas works and the others stand by")
-	flags.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second,
+	flags.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", leaderelection.DefaultLeaseDuration,
 		"how long a standby waits after the last renewal before it takes over the Lease")
-	flags.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second,
+	flags.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", leaderelection.DefaultRenewDeadline,
 		"how long the leader tries to renew its Lease before it stops working; less than the lease duration")
-	flags.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second,
+	flags.DurationVar(&o.retryPeriod, "leader-elect-retry-period", leaderelection.DefaultRetryPeriod,
 		"how often the leader renews its Lease, and how often a standby tries to take it over")
 	o.leaseOptions.addTo(flags)
 }
@@ -90,7 +90,7 @@ func lead(ctx context.Context, p *process, work func(alive context.Context)) err
 	}
 	election := p.options.election
 	config := p.client.Config()
-	config.Dial = dialer.DialContext // not behind the fence, which depends on its answers
+	config.Dial = nil // not behind the fence, which depends on its answers
 	client, err := leaderelection.NewClient(config, election.renewDeadline)
 	if err != nil {
 		return err

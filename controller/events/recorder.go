@@ -1,10 +1,10 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -156,17 +156,13 @@ func (r *Recorder) queue(n note) Drop {
 
 func (r *Recorder) eventOf(object api.ObjectReference, kind api.EventType, reason, message string) *api.Event {
 	now := time.Now()
-	namespace := object.Namespace
-	if namespace == "" {
-		namespace = "default"
-	}
 	if len(message) > longestMessage {
 		const ellipsis = "..."
 		message = strings.ToValidUTF8(message[:longestMessage-len(ellipsis)], "") + ellipsis
 	}
 	return &api.Event{
 		TypeMeta:            api.TypeMeta{Kind: "Event", APIVersion: "v1"},
-		ObjectMeta:          api.ObjectMeta{Namespace: namespace, Name: r.nameFor(object.Name, now)},
+		ObjectMeta:          api.ObjectMeta{Namespace: cmp.Or(object.Namespace, "default"), Name: r.nameFor(object.Name, now)},
 		InvolvedObject:      object,
 		Type:                kind,
 		Reason:              reason,
@@ -186,8 +182,7 @@ func (r *Recorder) nameFor(object string, now time.Time) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastName = max(now.UnixNano(), r.lastName+1)
-	return fmt.Sprintf("%s.%s", strings.TrimRight(object[:min(len(object), longestName)], ".-"),
-		strconv.FormatInt(r.lastName, 16))
+	return fmt.Sprintf("%s.%x", strings.TrimRight(object[:min(len(object), longestName)], ".-"), r.lastName)
 }
 
 // drop counts an Event that will not be recorded.

@@ -149,12 +149,12 @@ func (c ControllerContext) Show(name string, snapshot func() any) {
 func (c ControllerContext) WorkerConfig(queueName string) controller.PoolConfig {
 	return controller.PoolConfig{
 		Name: queueName, DrainTimeout: c.DrainTimeout, NewQueue: c.Gears.NewQueue,
-		QueueTrace: c.Recording.Queue(queueName), QueueMetrics: c.QueueMetrics(), Trace: c.PassTrace(),
+		QueueTrace: c.Recording.Queue(queueName), QueueMetrics: c.QueueMetrics(), Trace: c.passTrace(),
 	}
 }
 
-// PassTrace returns hooks that log and count the controller's passes.
-func (c ControllerContext) PassTrace() *controller.PoolTrace {
+// passTrace returns hooks that log and count the controller's passes.
+func (c ControllerContext) passTrace() *controller.PoolTrace {
 	log := c.Logger.Controller(c.Name)
 	count := func(string, time.Duration, int, time.Duration, error) {}
 	if c.Metrics != nil {
@@ -171,7 +171,7 @@ func (c ControllerContext) PassTrace() *controller.PoolTrace {
 	}
 }
 
-// PassDone must be called after each pass. The hooks of PassTrace do.
+// PassDone must be called after each pass. The hooks of passTrace do.
 func (c ControllerContext) PassDone(key string, err error) {
 	if errors.Is(err, controller.ErrCutShort) {
 		c.manager.leave(c.Name + " " + key)

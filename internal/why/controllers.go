@@ -76,7 +76,7 @@ func (m Manager) lacks(controller string) bool {
 func noController(e *Evidence) []Finding {
 	f := Finding{Culprit: Reference{Resource: "pods", Namespace: managerNamespace, Name: managerName}}
 	f.Says = "no namespace controller works on it"
-	if e.Untouched() && none(e.Latest().Conditions) {
+	if e.untouched() && none(e.Latest().Conditions) {
 		return withoutConditions(e, f)
 	}
 	if e.Second == nil || e.written() {
@@ -127,8 +127,8 @@ func (e *Evidence) managerRuns() bool {
 	return e.renews(managerName) || slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return m.Ready })
 }
 
-// Untouched reports whether no controller has written a condition yet, although it had time to.
-func (e *Evidence) Untouched() bool { return e.age() >= backOffCap && none(e.Namespace.Conditions) }
+// untouched reports whether no controller has written a condition yet, although it had time to.
+func (e *Evidence) untouched() bool { return e.age() >= backOffCap && none(e.Namespace.Conditions) }
 
 func none(conditions []api.NamespaceCondition) bool {
 	return !slices.ContainsFunc(conditions,
@@ -163,7 +163,7 @@ func controllerOff(e *Evidence, f *Finding, controller string) *Reference {
 	young := func(m Manager) bool { return e.now().Sub(m.Created) < startsWithin }
 	f.doubt(ago < backOffCap || len(managers) > 0 && ago < startsWithin || slices.ContainsFunc(managers, young),
 		"%s may be starting", managerName)
-	f.doubt(len(managers) == 0 && !(controller == namespaceController && e.Untouched()),
+	f.doubt(len(managers) == 0 && !(controller == namespaceController && e.untouched()),
 		"no pod of %s is visible: it may run elsewhere, without a Lease", managerName)
 	return &Reference{Resource: "leases.coordination.k8s.io", Namespace: expired.Namespace, Name: expired.Name}
 }

@@ -52,7 +52,7 @@ func ClusterFlags(kubeconfig, context string) string {
 	var flags []string
 	for name, value := range map[string]string{"--context ": context, "--kubeconfig ": kubeconfig} {
 		if value != "" {
-			flags = append(flags, name+Quoted(value))
+			flags = append(flags, name+quoted(value))
 		}
 	}
 	slices.Sort(flags)
@@ -83,17 +83,17 @@ func (e *Evidence) kubectl(namespace string, form literal, words ...string) stri
 	program := strings.TrimSuffix("kubectl "+e.Cluster, " ")
 	parts := []string{program}
 	if namespace != "" {
-		parts = append(parts, "-n", Quoted(namespace))
+		parts = append(parts, "-n", quoted(namespace))
 	}
 	for part := range strings.SplitSeq(string(form), " ") {
 		if part == "kubectl" { // after a pipe
 			part = program
 		} else if part == "%s" && strings.HasPrefix(words[0], "-") {
-			parts[len(parts)-1] += "/" + Quoted(words[0])
+			parts[len(parts)-1] += "/" + quoted(words[0])
 			words = words[1:]
 			continue
 		} else if strings.Contains(part, "%s") {
-			part = strings.Replace(part, "%s", Quoted(words[0]), 1)
+			part = strings.Replace(part, "%s", quoted(words[0]), 1)
 			words = words[1:]
 		}
 		parts = append(parts, part)
@@ -101,8 +101,8 @@ func (e *Evidence) kubectl(namespace string, form literal, words ...string) stri
 	return strings.Join(parts, " ")
 }
 
-// Quoted returns a word for a shell, on one line.
-func Quoted(word string) string {
+// quoted returns a word for a shell, on one line.
+func quoted(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 			strings.ContainsRune("-._:/=,", r)

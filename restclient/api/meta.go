@@ -76,15 +76,14 @@ func clonePointer[V any](p *V) *V {
 // and another UID; a resource version is opaque and compared for equality only.
 // GetDeletionTimestamp is nil unless the object was marked for deletion.
 
-func (m *ObjectMeta) GetName() string                      { return m.Name }
-func (m *ObjectMeta) GetNamespace() string                 { return m.Namespace }
-func (m *ObjectMeta) GetUID() string                       { return m.UID }
-func (m *ObjectMeta) GetResourceVersion() string           { return m.ResourceVersion }
-func (m *ObjectMeta) GetLabels() map[string]string         { return m.Labels }
-func (m *ObjectMeta) GetOwnerReferences() []OwnerReference { return m.OwnerReferences }
-func (m *ObjectMeta) GetAnnotations() map[string]string    { return m.Annotations }
-func (m *ObjectMeta) GetFinalizers() []string              { return m.Finalizers }
-func (m *ObjectMeta) GetDeletionTimestamp() *Time          { return m.DeletionTimestamp }
+func (m *ObjectMeta) GetName() string                   { return m.Name }
+func (m *ObjectMeta) GetNamespace() string              { return m.Namespace }
+func (m *ObjectMeta) GetUID() string                    { return m.UID }
+func (m *ObjectMeta) GetResourceVersion() string        { return m.ResourceVersion }
+func (m *ObjectMeta) GetLabels() map[string]string      { return m.Labels }
+func (m *ObjectMeta) GetAnnotations() map[string]string { return m.Annotations }
+func (m *ObjectMeta) GetFinalizers() []string           { return m.Finalizers }
+func (m *ObjectMeta) GetDeletionTimestamp() *Time       { return m.DeletionTimestamp }
 
 // PartialObjectMetadata is the metadata of an object of any kind. The API server sends it on
 // request by Accept header, which saves decoding (and keeping) the rest.

@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -115,6 +116,8 @@ func (s *snapshot) isFresh(notOlderThan time.Time) bool {
 		return !s.asOf.Before(notOlderThan.Add(margin))
 	}
 }
+
+var errPanicked = errors.New("a panic ended the discovery")
 
 // fetch asks the server. If the caller's context has ended, the error is for that caller only.
 func (c *Cached) fetch(ctx context.Context, taken *snapshot) {

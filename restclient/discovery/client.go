@@ -57,21 +57,21 @@ func (c *Client) ServerGroupsAndResources(ctx context.Context) ([]*api.APIGroup,
 // its group, or in the first version that has it. Subresources are left out. Errors are as for
 // ServerGroupsAndResources.
 func (c *Client) ServerPreferredResources(ctx context.Context) ([]*api.APIResourceList, error) {
-	found, err := c.discover(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return found.preferred(everything), found.failure()
+	return c.preferred(ctx, everything)
 }
 
 // ServerPreferredNamespacedResources returns the preferred resources whose objects live in
 // namespaces.
 func (c *Client) ServerPreferredNamespacedResources(ctx context.Context) ([]*api.APIResourceList, error) {
+	return c.preferred(ctx, namespaced)
+}
+
+func (c *Client) preferred(ctx context.Context, wanted func(*api.APIResource) bool) ([]*api.APIResourceList, error) {
 	found, err := c.discover(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return found.preferred(namespaced), found.failure()
+	return found.preferred(wanted), found.failure()
 }
 
 // ServerResourcesForGroupVersion returns the resources of one group version, by one small request

@@ -87,7 +87,6 @@ func (c *Client) document(ctx context.Context, path string) (*found, error) {
 }
 
 var errNoGroupName = errors.New("it has a group without a name")
-var errPanicked = errors.New("a panic ended the discovery")
 
 // addCore adds the core group with the versions of /api. The first is preferred.
 func (f *found) addCore(versions []string) {

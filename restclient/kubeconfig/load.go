@@ -28,7 +28,7 @@ type Options struct {
 	As       string
 	AsGroups []string
 
-	ServiceAccountDir string // replaces DefaultServiceAccountDir
+	serviceAccountDir string // replaces that of a pod, in tests
 }
 
 // Info describes the source of a configuration.
@@ -271,9 +271,9 @@ func listOf(value string) []string {
 	return paths
 }
 
-// DefaultServiceAccountDir is where the kubelet mounts the service account of a pod: token, ca.crt
+// defaultServiceAccountDir is where the kubelet mounts the service account of a pod: token, ca.crt
 // and namespace.
-const DefaultServiceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
+const defaultServiceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // service returns the address of the API server in a pod, "" elsewhere: the kubelet sets these
 // variables in every container.
@@ -288,7 +288,7 @@ func service() string {
 // loadInCluster uses the service account of the pod. Token and CA are read again when the kubelet
 // renews them.
 func loadInCluster(opts Options, info *Info) (restclient.Config, error) {
-	dir := cmp.Or(opts.ServiceAccountDir, DefaultServiceAccountDir)
+	dir := cmp.Or(opts.serviceAccountDir, defaultServiceAccountDir)
 	token, err := credentials.NewTokenFile(filepath.Join(dir, "token"))
 	if err != nil {
 		return restclient.Config{}, podError(err)
@@ -300,13 +300,10 @@ func loadInCluster(opts Options, info *Info) (restclient.Config, error) {
 	if namespace, err := os.ReadFile(filepath.Join(dir, "namespace")); err == nil && len(namespace) > 0 {
 		info.Namespace = strings.TrimSpace(string(namespace))
 	}
-	var impersonation restclient.Credentials
-	if opts.As != "" {
-		impersonation = &credentials.Impersonation{UserName: opts.As, Groups: opts.AsGroups}
-	}
+	as := &User{Impersonate: opts.As, ImpersonateGroups: opts.AsGroups}
 	return restclient.Config{
 		Host:        "https://" + service(),
 		TLS:         restclient.TLS{CAFile: caFile},
-		Credentials: credentials.Join(token, impersonation),
+		Credentials: credentials.Join(token, as.impersonation()),
 	}, nil
 }

@@ -32,7 +32,7 @@ func TestCausesCanBeAskedFor(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
-	_, _, err := Load(Options{ServiceAccountDir: dir})
+	_, _, err := Load(Options{serviceAccountDir: dir})
 	assert.ErrorContains(t, err, "this is a pod without a usable service account")
 	errs := []error{err}
 	_, info, err := Load(Options{Path: path})
@@ -257,7 +257,7 @@ func (s *scenario) expand(text string) string {
 
 func (s *scenario) load(t *testing.T, d *datadriven.TestData) string {
 	env := map[string]string{"KUBECONFIG": "", "HOME": "", "KUBERNETES_SERVICE_HOST": "", "KUBERNETES_SERVICE_PORT": ""}
-	opts := Options{ServiceAccountDir: filepath.Join(s.dir, "serviceaccount")}
+	opts := Options{serviceAccountDir: filepath.Join(s.dir, "serviceaccount")}
 	for _, arg := range d.CmdArgs {
 		switch arg.Key {
 		case "path":

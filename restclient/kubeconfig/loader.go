@@ -87,7 +87,7 @@ func (l *loader) credentials(server *url.URL) (restclient.Credentials, error) {
 			l.info.warn("the credentials of the user %q are not used, because the cluster %q is reached over "+
 				"plain http", l.info.User, l.info.Cluster)
 		}
-		return l.impersonation(), nil
+		return l.user.impersonation(), nil
 	}
 	certificate, err := l.certificate()
 	if err != nil {
@@ -103,15 +103,14 @@ func (l *loader) credentials(server *url.URL) (restclient.Credentials, error) {
 			return nil, err
 		}
 	}
-	return credentials.Join(certificate, header, plugin, l.impersonation()), nil
+	return credentials.Join(certificate, header, plugin, l.user.impersonation()), nil
 }
 
 func (l *loader) secureTransport(server *url.URL) bool {
 	return credentials.Allowed(server) && (server.Scheme == "https" || l.cluster.ProxyURL == "")
 }
 
-func (l *loader) impersonation() restclient.Credentials {
-	u := l.user
+func (u *User) impersonation() restclient.Credentials {
 	if u.Impersonate == "" {
 		return nil
 	}

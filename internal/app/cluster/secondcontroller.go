@@ -156,8 +156,7 @@ func (l looker) namespaces(ctx context.Context) Evidence {
 		return Evidence{}
 	}
 	var list api.List[*api.Namespace]
-	query := url.Values{"fieldSelector": {"status.phase=" + string(api.NamespaceTerminating)}, "limit": {"500"}}
-	now, ok := l.get(ctx, "/api/v1/namespaces", query, &list)
+	now, ok := l.get(ctx, "/api/v1/namespaces", terminating(), &list)
 	if !ok {
 		return Evidence{}
 	}

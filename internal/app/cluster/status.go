@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -16,11 +15,16 @@ import (
 // pageSize is the page size of lists.
 const pageSize = "500"
 
+// terminating selects the first page of the namespaces that are being deleted.
+func terminating() url.Values {
+	return url.Values{"limit": {pageSize}, "fieldSelector": {"status.phase=" + string(api.NamespaceTerminating)}}
+}
+
 // ReadStatus reads a report from the API server, with two requests and one more for every 500
 // terminating namespaces. lease is the Lease of the election.
 func ReadStatus(ctx context.Context, client *restclient.Client, leaseNamespace, leaseName string) (*Status, error) {
 	r := &Status{Server: client.Config().Host, Namespaces: []Namespace{}}
-	query := url.Values{"limit": {pageSize}, "fieldSelector": {"status.phase=" + string(api.NamespaceTerminating)}}
+	query := terminating()
 	for {
 		var list api.List[*api.Namespace]
 		now, err := get(ctx, client, "/api/v1/namespaces", query, &list)
@@ -91,9 +95,5 @@ func get(ctx context.Context, client *restclient.Client, path string, query url.
 	if err := client.Do(ctx, restclient.Request{Path: path, Query: query}, &answer); err != nil {
 		return time.Time{}, err
 	}
-	now, err := http.ParseTime(answer.Header.Get("Date"))
-	if err != nil {
-		now = time.Now() // a proxy dropped the header
-	}
-	return now, json.Unmarshal(answer.Body, into)
+	return answer.Time(), json.Unmarshal(answer.Body, into)
 }

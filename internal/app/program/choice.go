@@ -105,7 +105,7 @@ func CompleteChoices(command *cobra.Command) {
 		choice, ok := flag.Value.(*Choice)
 		switch {
 		case ok && choice.many:
-			CompleteList(command, flag.Name, choice.next)
+			completeList(command, flag.Name, choice.next)
 		case ok:
 			Complete(command, flag.Name, choice.words...)
 		}
@@ -119,10 +119,10 @@ func Complete(command *cobra.Command, flag string, words ...string) {
 		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// CompleteList adds shell completion of the last entry to a flag that takes a list with commas.
+// completeList adds shell completion of the last entry to a flag that takes a list with commas.
 // next returns what may follow the previous entries, in the form of [Complete]. No space is added,
 // because a comma may follow.
-func CompleteList(command *cobra.Command, flag string, next func(before []string) []string) {
+func completeList(command *cobra.Command, flag string, next func(before []string) []string) {
 	complete := func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		done := typed[:strings.LastIndex(typed, ",")+1]
 		var before []string

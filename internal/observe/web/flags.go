@@ -24,7 +24,7 @@ type Flags struct {
 func (f *Flags) AddTo(flags *pflag.FlagSet) {
 	flags.IntVar(&f.Port, "view-port", 0,
 		fmt.Sprintf("the `port` of the page on the loopback interface (default %d, or a free one if that is taken)",
-			DefaultPort))
+			defaultPort))
 	flags.BoolVar(&f.NoOpen, "no-open", false, "only print the address of the page, without opening a browser")
 }
 

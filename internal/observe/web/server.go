@@ -18,12 +18,12 @@ import (
 	"orrery/internal/app/program"
 )
 
-// DefaultPort is the port of the page unless it is taken.
-const DefaultPort = 7070
+// defaultPort is the port of the page unless it is taken.
+const defaultPort = 7070
 
 // ViewConfig configures a server.
 type ViewConfig struct {
-	// Port is the port on the loopback interface; 0: DefaultPort, or a free one if that is taken.
+	// Port is the port on the loopback interface; 0: defaultPort, or a free one if that is taken.
 	Port int
 	// Source, if not nil, is the run that the page shows as it goes on.
 	Source Source
@@ -95,7 +95,7 @@ func listen(port int) (net.Listener, error) {
 		return net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	}
 	if port == 0 {
-		if listener, err := open(DefaultPort); err == nil {
+		if listener, err := open(defaultPort); err == nil {
 			return listener, nil
 		}
 		return open(0)

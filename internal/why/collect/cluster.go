@@ -58,11 +58,7 @@ func (c *collector) namespace(ctx context.Context) (*why.Namespace, time.Time, *
 	if err := json.Unmarshal(answer.Body, &namespace); err != nil || namespace.Name != c.evidence.Name {
 		return nil, time.Time{}, nil, &restclient.DecodeError{Verb: http.MethodGet, URL: path, Err: errNoNamespace}
 	}
-	at, err := http.ParseTime(answer.Header.Get("Date"))
-	if err != nil {
-		at = time.Now() // a proxy dropped the header
-	}
-	return headOf(&namespace, "GET "+path), at.UTC(), nil, nil
+	return headOf(&namespace, "GET "+path), answer.Time().UTC(), nil, nil
 }
 
 // isAbout reports whether a refusal is the API server's, about a namespace.
@@ -284,12 +280,7 @@ func (c *collector) backends(ctx context.Context) {
 	for _, definition := range e.Definitions.Items {
 		want(definition.Converter.Service)
 	}
-	var reads []func()
-	backends := make([]why.Backend, len(wanted))
-	for i, s := range wanted {
-		reads = append(reads, func() { backends[i] = c.backend(ctx, s) })
-	}
-	parallel(reads...)
+	backends := each(wanted, func(s why.Service) why.Backend { return c.backend(ctx, s) })
 	e.Backends = append(e.Backends, backends...)
 }
 

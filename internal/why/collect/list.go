@@ -122,12 +122,7 @@ func pages[T restclient.Object](
 // joined lists resources at the same time and makes one answer of theirs: the request of the first,
 // all items, and the first failure.
 func joined[E any](list func(resource string) why.Answer[E], resources ...string) (all why.Answer[E]) {
-	answers := make([]why.Answer[E], len(resources))
-	var reads []func()
-	for i, resource := range resources {
-		reads = append(reads, func() { answers[i] = list(resource) })
-	}
-	parallel(reads...)
+	answers := each(resources, list)
 	all.Request = answers[0].Request
 	for _, answer := range answers {
 		all.Items, all.Failed = append(all.Items, answer.Items...), cmp.Or(all.Failed, answer.Failed)
@@ -213,6 +208,17 @@ func parallel(functions ...func()) {
 		running.Go(function)
 	}
 	running.Wait()
+}
+
+// each reads something of every item, all at the same time.
+func each[E, A any](items []E, read func(E) A) []A {
+	answers := make([]A, len(items))
+	var reads []func()
+	for i, item := range items {
+		reads = append(reads, func() { answers[i] = read(item) })
+	}
+	parallel(reads...)
+	return answers
 }
 
 // condition is an entry of an object's status.

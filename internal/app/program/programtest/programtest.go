@@ -84,16 +84,16 @@ func TestHelp(t *testing.T, newRoot func() *cobra.Command) {
 					continue
 				}
 				calls++
-				Parses(t, newRoot(), path, args)
+				parses(t, newRoot(), path, args)
 			}
 			assert.NotZero(t, calls, "it has an example")
 		})
 	}
 }
 
-// Parses checks that a program understands these arguments, as a call of this command or of one
+// parses checks that a program understands these arguments, as a call of this command or of one
 // below it.
-func Parses(t *testing.T, root *cobra.Command, path string, args []string) {
+func parses(t *testing.T, root *cobra.Command, path string, args []string) {
 	t.Helper()
 	program.Prepare(root)
 	found, rest, err := root.Find(args)
@@ -122,7 +122,7 @@ func TestDocumentation(t *testing.T, newRoot func() *cobra.Command, root string)
 				line = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "$ "), "bin/")
 				if strings.HasPrefix(line, name+" ") {
 					found[filepath.Base(file)]++
-					Parses(t, newRoot(), name, Words(line)[1:])
+					parses(t, newRoot(), name, Words(line)[1:])
 				}
 			}
 		}
