@@ -199,9 +199,9 @@ func headsOf(next, annotation string, names ...string) (list api.List[*api.Parti
 // page that is larger than the client accepts is requested again in smaller parts.
 func TestPagesThatAreTooLargeBecomeSmaller(t *testing.T) {
 	for maxBytes, first := range map[int][]string{ // some objects fit, one fits, none fits
-		2 << 20:   {"500", "50", "5", "5"},
-		150 << 10: {"500", "50", "5", "1", "1"},
-		50 << 10:  {"500", "50", "5", "1"},
+		200 << 10: {"500", "50", "5", "5"},
+		15 << 10:  {"500", "50", "5", "1", "1"},
+		5 << 10:   {"500", "50", "5", "1"},
 	} {
 		var limits []string
 		content := contentOf(t, maxBytes, func(r *http.Request) any {
@@ -215,7 +215,7 @@ func TestPagesThatAreTooLargeBecomeSmaller(t *testing.T) {
 			if from+limit < 60 {
 				next = strconv.Itoa(from + limit)
 			}
-			return headsOf(next, strings.Repeat("x", 100<<10), names...)
+			return headsOf(next, strings.Repeat("x", 10<<10), names...)
 		})
 		seen := map[string]bool{}
 		err := content.Pages(t.Context(), api.PodsResource, "ns", func(page []*api.PartialObjectMetadata) error {
@@ -225,7 +225,7 @@ func TestPagesThatAreTooLargeBecomeSmaller(t *testing.T) {
 			}
 			return nil
 		})
-		if _, tooLarge := errors.AsType[*restclient.TooLargeError](err); tooLarge && maxBytes == 50<<10 {
+		if _, tooLarge := errors.AsType[*restclient.TooLargeError](err); tooLarge && maxBytes == 5<<10 {
 			assert.Equal(t, first, limits)
 			continue
 		}

@@ -22,14 +22,14 @@ import (
 var (
 	modelSeed  = flag.Uint64("seed", 1, "the first seed of the model test")
 	modelSteps = flag.Int("steps", 100_000,
-		"how many requests and events the model test goes through at least; a tenth of it with -short")
+		"how many requests and events the model test goes through at least; a twentieth of it with -short")
 )
 
 // steps is the length of the model test. The race detector makes it eight times as slow, so
-// .ci/test runs a tenth of it with the race detector, and the whole without.
+// .ci/test runs one world with the race detector, and the whole without.
 func steps() int {
 	if testing.Short() {
-		return *modelSteps / 10
+		return *modelSteps / 20
 	}
 	return *modelSteps
 }

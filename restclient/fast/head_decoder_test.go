@@ -248,6 +248,25 @@ func TestStreamGivesLargeBuffersUp(t *testing.T) {
 	assert.Equal(t, firstBuffer, len(s.buf))
 }
 
+// Wherever a read ends, the stream cuts the same values and counts their bytes.
+func TestStreamCutsValues(t *testing.T) {
+	values := []string{`{}`, `-1.5e3`, `{"a":{"b":["}","]","\"}","\\"]}}`, `"` + strings.Repeat(`x\"`, 9000) + `"`, `null`}
+	text := strings.Join(values, " ")
+	for _, size := range []int{1, 2, 3, 4, 5, 7, len(text)} {
+		s := newStream(&pieceReader{text, size}, len(values[3]), "a value")
+		end := 0
+		for _, want := range values {
+			got, err := s.value()
+			require.NoError(t, err, "pieces of %d bytes; a value may be as long as the limit", size)
+			assert.Equal(t, want, string(got), "pieces of %d bytes", size)
+			end += len(want)
+			assert.EqualValues(t, end, s.offset(), "the bytes up to the end of %.10s", want)
+			end++
+		}
+		assert.NoError(t, s.finish(), "the end of the body ends a scalar")
+	}
+}
+
 // Escapes in long strings (a file in a ConfigMap) must not make the search quadratic, which takes
 // minutes.
 func TestStreamScansEscapesOnce(t *testing.T) {
