@@ -48,6 +48,12 @@ func TestDoFillsWhatItIsGiven(t *testing.T) {
 		}
 		assert.Equal(t, 1, server.Dialled(), "bodies are read to the end, so one connection serves all")
 	})
+	for status, complete := range map[int]bool{http.StatusOK: false, http.StatusNoContent: true} {
+		bubble(t, code(status), func(t *testing.T, server *restclienttest.Server) {
+			err := server.Client().Do(t.Context(), get("version"), new(api.VersionInfo))
+			assert.Equal(t, complete, err == nil, "an empty answer with the status %d: %v", status, err)
+		})
+	}
 }
 
 func TestDoSendsWhatTheRequestSays(t *testing.T) {

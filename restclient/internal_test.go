@@ -115,6 +115,7 @@ func TestRedactText(t *testing.T) {
 	} {
 		assert.Equal(t, c.want, Redact(c.text))
 	}
+	assert.Equal(t, "[redacted]...", withoutCutSecret("canary...", "canary-and-more"), "the shortest part of a secret")
 }
 
 func TestRedactURL(t *testing.T) {

@@ -182,6 +182,9 @@ func TestThreePassesAtATimeAreWorthACheck(t *testing.T) {
 			running.Wait()
 			assert.Equal(t, want, checks.Load(), "%d passes", passes)
 			assert.Equal(t, want > 0, slices.ContainsFunc(c.Log(), isEmptinessCheck))
+			c.AddNamespace("alone", true, "kubernetes")
+			assert.NoError(t, deleter.Delete(t.Context(), "alone"))
+			assert.Equal(t, want, checks.Load(), "passes that have ended do not count")
 		})
 	}
 }

@@ -190,6 +190,7 @@ func TestCertificateFilesAreReadAgain(t *testing.T) {
 		write(t, cfg.KeyFile, string(one.Key))
 		cert, err := NewCertificate(cfg)
 		require.NoError(t, err)
+		assert.Equal(t, "client certificate in "+cfg.CertFile, fmt.Sprint(cert), "what a user reads of it")
 		first := clientCertificate(t, cert)
 		assert.Equal(t, "one", first.Leaf.Subject.CommonName)
 		write(t, cfg.CertFile, string(one.Cert))
