@@ -1,6 +1,7 @@
 package restclienttest
 
 import (
+	"context"
 	"io"
 	"net"
 	"os"
@@ -193,18 +194,47 @@ type pipeAddr struct{}
 func (pipeAddr) Network() string { return "pipe" }
 func (pipeAddr) String() string  { return "pipe" }
 
-// listener accepts the far ends of pipes.
-type listener struct {
+// Listener accepts the far ends of pipes. Create it with [NewListener].
+type Listener struct {
 	incoming chan net.Conn
 	closed   chan struct{}
 	once     sync.Once
+
+	mu   sync.Mutex // guards open
+	open []net.Conn
 }
 
-func newListener() *listener {
-	return &listener{incoming: make(chan net.Conn), closed: make(chan struct{})}
+// NewListener returns a listener for a server in memory.
+func NewListener() *Listener {
+	return &Listener{incoming: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-func (l *listener) Accept() (net.Conn, error) {
+// Dial returns the near end of a connection that Accept takes. After Close it is refused.
+func (l *Listener) Dial(ctx context.Context, network string) (net.Conn, error) {
+	return l.dial(ctx, network)
+}
+
+func (l *Listener) dial(ctx context.Context, network string) (*pipeConn, error) {
+	near, far := newPipe()
+	l.mu.Lock()
+	l.open = append(l.open, far)
+	l.mu.Unlock()
+	select {
+	case l.incoming <- far:
+		return near, nil
+	case <-l.closed:
+		return nil, refused(network)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func refused(network string) error {
+	return &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+}
+
+// Accept waits for a connection.
+func (l *Listener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-l.incoming:
 		return conn, nil
@@ -213,12 +243,24 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-func (l *listener) Close() error {
+// Close refuses further connections.
+func (l *Listener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return nil
 }
 
-func (l *listener) Addr() net.Addr { return pipeAddr{} }
+// Kill refuses further connections and breaks all that were made, as the end of a process does.
+func (l *Listener) Kill() {
+	l.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, conn := range l.open {
+		conn.Close()
+	}
+}
+
+// Addr returns a placeholder, which is never dialed.
+func (l *Listener) Addr() net.Addr { return pipeAddr{} }
 
 // link is the client's end of a connection.
 type link struct {

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
 
 	"orrery/restclient"
@@ -23,7 +22,7 @@ type Server struct {
 	t         testing.TB
 	url       string
 	authority *Authority // nil: plain HTTP
-	listener  *listener
+	listener  *Listener
 	http      *http.Server
 
 	mu       sync.Mutex // guards the fields below
@@ -68,7 +67,7 @@ func NewTLSServer(t testing.TB, handler http.Handler, authority *Authority, adju
 func start(t testing.TB, handler http.Handler, address string, authority *Authority, tlsConfig *tls.Config) *Server {
 	s := &Server{
 		t: t, url: address, authority: authority,
-		listener: newListener(),
+		listener: NewListener(),
 		links:    map[*link]bool{},
 	}
 	s.idle = sync.NewCond(&s.mu)
@@ -133,17 +132,13 @@ func (s *Server) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 	refusing := s.refusing
 	s.mu.Unlock()
 	if refusing {
-		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+		return nil, refused(network)
 	}
-	near, far := newPipe()
+	near, err := s.listener.dial(ctx, network)
+	if err != nil {
+		return nil, err
+	}
 	l := &link{near, s.forget}
-	select {
-	case s.listener.incoming <- far:
-	case <-s.listener.closed:
-		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 	s.mu.Lock()
 	s.links[l] = true
 	s.dialled++

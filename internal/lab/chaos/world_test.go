@@ -24,6 +24,7 @@ import (
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
 )
 
 // world is a run: the server, the network, and the processes.
@@ -40,7 +41,7 @@ type world struct {
 
 	mu         sync.Mutex // guards the fields below
 	server     *apiserver.Server
-	listening  *listener // nil while the server is down
+	listening  *restclienttest.Listener // nil while the server is down
 	restarting bool
 	serving    sync.WaitGroup
 	processes  []*process
@@ -125,11 +126,11 @@ func (w *world) restart(s Step) {
 	ctx, cancel := context.WithTimeout(context.Background(), gentleStop)
 	defer cancel()
 	if s.Text != "gently" {
-		l.kill()
+		l.Kill()
 		cancel()
 	}
 	server.Stop(ctx) // the error says that it did not wait for clients
-	l.kill()
+	l.Kill()
 	time.Sleep(s.For)
 	if s.Text == "killed, history lost" {
 		server.Store().Compact()
@@ -183,8 +184,8 @@ func (w *world) fail(format string, args ...any) {
 
 // network connects the links with the server: dialing reaches the current listener.
 type network struct {
-	mu       sync.Mutex // guards listener
-	listener *listener  // nil if the server is down
+	mu       sync.Mutex               // guards listener
+	listener *restclienttest.Listener // nil if the server is down
 }
 
 // dial connects to the server and ignores the address.
@@ -192,69 +193,18 @@ func (n *network) dial(ctx context.Context, kind, _ string) (net.Conn, error) {
 	n.mu.Lock()
 	l := n.listener
 	n.mu.Unlock()
-	refused := &net.OpError{Op: "dial", Net: kind, Err: syscall.ECONNREFUSED}
 	if l == nil {
-		return nil, refused
+		return nil, &net.OpError{Op: "dial", Net: kind, Err: syscall.ECONNREFUSED}
 	}
-	near, far := Pipe()
-	l.mu.Lock()
-	l.open = append(l.open, far)
-	l.mu.Unlock()
-	select {
-	case l.incoming <- far:
-		return near, nil
-	case <-l.closed:
-		return nil, refused
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return l.Dial(ctx, kind)
 }
 
 // listen returns a new listener, to which later calls of dial connect.
-func (n *network) listen() *listener {
+func (n *network) listen() *restclienttest.Listener {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.listener = &listener{incoming: make(chan net.Conn), closed: make(chan struct{})}
+	n.listener = restclienttest.NewListener()
 	return n.listener
-}
-
-// listener hands the far ends of pipes to a server, and remembers them.
-type listener struct {
-	incoming chan net.Conn
-	closed   chan struct{}
-	once     sync.Once
-
-	mu   sync.Mutex // guards open
-	open []net.Conn
-}
-
-// Accept waits for a connection.
-func (l *listener) Accept() (net.Conn, error) {
-	select {
-	case conn := <-l.incoming:
-		return conn, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Close refuses further connections.
-func (l *listener) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return nil
-}
-
-// Addr returns a placeholder, which is never dialed.
-func (l *listener) Addr() net.Addr { return &net.UnixAddr{Name: "chaos", Net: "pipe"} }
-
-// kill breaks all connections, as a killed process does.
-func (l *listener) kill() {
-	l.Close()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, conn := range l.open {
-		conn.Close()
-	}
 }
 
 // perform carries out a step. Work that takes time continues in the background.
