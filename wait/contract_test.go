@@ -14,12 +14,24 @@ import (
 
 // TestContract runs the common suite against this package.
 func TestContract(t *testing.T) {
+	functions := waittest.Functions[wait.ConditionFunc, wait.ConditionWithContextFunc]{
+		Until: wait.Until, NonSlidingUntil: wait.NonSlidingUntil,
+		UntilWithContext: wait.UntilWithContext, NonSlidingUntilWithContext: wait.NonSlidingUntilWithContext,
+		JitterUntil: wait.JitterUntil, JitterUntilWithContext: wait.JitterUntilWithContext,
+		Poll: wait.Poll, PollUntil: wait.PollUntil,
+		PollUntilContextTimeout: wait.PollUntilContextTimeout, PollUntilContextCancel: wait.PollUntilContextCancel,
+		BackoffUntilWithContext: func(ctx context.Context, f func(context.Context), period time.Duration,
+			factor float64, sliding bool) {
+			delay := wait.Backoff{Duration: period, Jitter: factor}.DelayFunc()
+			wait.BackoffUntilWithContext(ctx, f, delay, sliding)
+		},
+	}
 	waittest.Run(t, waittest.Implementation{
 		Name:    "orrery/wait",
 		Forever: wait.Forever,
-		Loops:   loops(),
+		Loops:   functions.Loops(),
 		Jitter:  wait.Jitter,
-		Polls:   append(polls(), legacyPolls()...),
+		Polls:   functions.Polls(),
 		NewBackoff: func(b waittest.Backoff) (func() time.Duration, func() int) {
 			backoff := wait.Backoff(b)
 			return backoff.Step, func() int { return backoff.Steps }
@@ -43,82 +55,6 @@ func protect(ctx context.Context, f func(), handler func(value any)) {
 		defer wait.HandleCrashWithContext(ctx, func(_ context.Context, p *wait.Panic) { handler(p.Value) })
 	}
 	f()
-}
-
-type (
-	loopBody = func(context.Context)
-	pollFunc = func(ctx context.Context, interval, timeout time.Duration, condition waittest.Condition) error
-)
-
-// plain makes the function of a form without a context out of a loop's f.
-func plain(f loopBody) func() { return func() { f(context.Background()) } }
-
-func loops() []waittest.Loop {
-	return []waittest.Loop{
-		{Name: "Until", Sliding: true, Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64,
-			_ bool) {
-			wait.Until(plain(f), period, ctx.Done())
-		}},
-		{Name: "UntilWithContext", Sliding: true, Contexts: true,
-			Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64, _ bool) {
-				wait.UntilWithContext(ctx, f, period)
-			}},
-		{Name: "NonSlidingUntil", Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64, _ bool) {
-			wait.NonSlidingUntil(plain(f), period, ctx.Done())
-		}},
-		{Name: "NonSlidingUntilWithContext", Contexts: true,
-			Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64, _ bool) {
-				wait.NonSlidingUntilWithContext(ctx, f, period)
-			}},
-		{Name: "JitterUntil", Jitters: true, Run: func(ctx context.Context, f loopBody, period time.Duration,
-			factor float64, sliding bool) {
-			wait.JitterUntil(plain(f), period, factor, sliding, ctx.Done())
-		}},
-		{Name: "JitterUntilWithContext", Jitters: true, Contexts: true, Run: wait.JitterUntilWithContext},
-		{Name: "BackoffUntilWithContext", Jitters: true, Contexts: true,
-			Run: func(ctx context.Context, f loopBody, period time.Duration, factor float64, sliding bool) {
-				wait.BackoffUntilWithContext(ctx, f, wait.Backoff{Duration: period, Jitter: factor}.DelayFunc(),
-					sliding)
-			}},
-	}
-}
-
-// asked makes the condition of a form without a context.
-func asked(condition waittest.Condition) wait.ConditionFunc {
-	return func() (bool, error) { return condition(context.Background()) }
-}
-
-func polls() []waittest.Poll {
-	timeout := func(immediate bool) pollFunc {
-		return func(ctx context.Context, interval, timeout time.Duration, condition waittest.Condition) error {
-			return wait.PollUntilContextTimeout(ctx, interval, timeout, immediate, condition)
-		}
-	}
-	cancel := func(immediate bool) pollFunc {
-		return func(ctx context.Context, interval, _ time.Duration, condition waittest.Condition) error {
-			return wait.PollUntilContextCancel(ctx, interval, immediate, condition)
-		}
-	}
-	return []waittest.Poll{
-		{Name: "PollUntilContextTimeout", Timeout: true, Stops: true, Contexts: true, Run: timeout(false)},
-		{Name: "PollUntilContextTimeout immediate", Immediate: true, Timeout: true, Stops: true, Contexts: true,
-			Run: timeout(true)},
-		{Name: "PollUntilContextCancel", Stops: true, Contexts: true, Run: cancel(false)},
-		{Name: "PollUntilContextCancel immediate", Immediate: true, Stops: true, Contexts: true, Run: cancel(true)},
-	}
-}
-
-func legacyPolls() []waittest.Poll {
-	return []waittest.Poll{
-		{Name: "Poll", Legacy: true, Timeout: true,
-			Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
-				return wait.Poll(interval, timeout, asked(c))
-			}},
-		{Name: "PollUntil", Legacy: true, Stops: true,
-			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-				return wait.PollUntil(interval, asked(c), ctx.Done())
-			}},
-	}
 }
 
 func TestSleep(t *testing.T) {

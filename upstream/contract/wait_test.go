@@ -14,12 +14,24 @@ import (
 
 // TestWait runs the contract of package wait against apimachinery's.
 func TestWait(t *testing.T) {
+	functions := waittest.Functions[wait.ConditionFunc, wait.ConditionWithContextFunc]{
+		Until: wait.Until, NonSlidingUntil: wait.NonSlidingUntil,
+		UntilWithContext: wait.UntilWithContext, NonSlidingUntilWithContext: wait.NonSlidingUntilWithContext,
+		JitterUntil: wait.JitterUntil, JitterUntilWithContext: wait.JitterUntilWithContext,
+		Poll: wait.Poll, PollUntil: wait.PollUntil,
+		PollUntilContextTimeout: wait.PollUntilContextTimeout, PollUntilContextCancel: wait.PollUntilContextCancel,
+		BackoffUntilWithContext: func(ctx context.Context, f func(context.Context), period time.Duration,
+			factor float64, sliding bool) {
+			timer := wait.NewJitteredBackoffManager(period, factor, clock.RealClock{})
+			wait.BackoffUntilWithContext(ctx, f, timer, sliding)
+		},
+	}
 	waittest.Run(t, waittest.Implementation{
 		Name:    "k8s.io/apimachinery/pkg/util/wait",
 		Forever: wait.Forever,
-		Loops:   waitLoops(),
+		Loops:   functions.Loops(),
 		Jitter:  wait.Jitter,
-		Polls:   append(waitPolls(), waitLegacyPolls()...),
+		Polls:   functions.Polls(),
 		NewBackoff: func(b waittest.Backoff) (func() time.Duration, func() int) {
 			backoff := wait.Backoff(b)
 			return backoff.Step, func() int { return backoff.Steps }
@@ -49,81 +61,4 @@ func waitProtect(ctx context.Context, f func(), handler func(value any)) {
 		defer runtime.HandleCrashWithContext(ctx, func(_ context.Context, value any) { handler(value) })
 	}
 	f()
-}
-
-type waitBody = func(context.Context)
-
-// waitPlain adapts a function without a context.
-func waitPlain(f waitBody) func() { return func() { f(context.Background()) } }
-
-func waitLoops() []waittest.Loop {
-	timer := func(period time.Duration, factor float64) wait.BackoffManager {
-		return wait.NewJitteredBackoffManager(period, factor, clock.RealClock{})
-	}
-	return []waittest.Loop{
-		{Name: "Until", Sliding: true, Run: func(ctx context.Context, f waitBody, period time.Duration, _ float64,
-			_ bool) {
-			wait.Until(waitPlain(f), period, ctx.Done())
-		}},
-		{Name: "UntilWithContext", Sliding: true, Contexts: true,
-			Run: func(ctx context.Context, f waitBody, period time.Duration, _ float64, _ bool) {
-				wait.UntilWithContext(ctx, f, period)
-			}},
-		{Name: "NonSlidingUntil", Run: func(ctx context.Context, f waitBody, period time.Duration, _ float64, _ bool) {
-			wait.NonSlidingUntil(waitPlain(f), period, ctx.Done())
-		}},
-		{Name: "NonSlidingUntilWithContext", Contexts: true,
-			Run: func(ctx context.Context, f waitBody, period time.Duration, _ float64, _ bool) {
-				wait.NonSlidingUntilWithContext(ctx, f, period)
-			}},
-		{Name: "JitterUntil", Jitters: true, Run: func(ctx context.Context, f waitBody, period time.Duration,
-			factor float64, sliding bool) {
-			wait.JitterUntil(waitPlain(f), period, factor, sliding, ctx.Done())
-		}},
-		{Name: "JitterUntilWithContext", Jitters: true, Contexts: true, Run: wait.JitterUntilWithContext},
-		{Name: "BackoffUntilWithContext", Jitters: true, Contexts: true,
-			Run: func(ctx context.Context, f waitBody, period time.Duration, factor float64, sliding bool) {
-				wait.BackoffUntilWithContext(ctx, f, timer(period, factor), sliding)
-			}},
-	}
-}
-
-// waitAsked adapts a condition without a context.
-func waitAsked(condition waittest.Condition) wait.ConditionFunc {
-	return func() (bool, error) { return condition(context.Background()) }
-}
-
-type waitPoll = func(ctx context.Context, interval, timeout time.Duration, condition waittest.Condition) error
-
-func waitPolls() []waittest.Poll {
-	timeout := func(immediate bool) waitPoll {
-		return func(ctx context.Context, interval, timeout time.Duration, condition waittest.Condition) error {
-			return wait.PollUntilContextTimeout(ctx, interval, timeout, immediate, condition)
-		}
-	}
-	cancel := func(immediate bool) waitPoll {
-		return func(ctx context.Context, interval, _ time.Duration, condition waittest.Condition) error {
-			return wait.PollUntilContextCancel(ctx, interval, immediate, condition)
-		}
-	}
-	return []waittest.Poll{
-		{Name: "PollUntilContextTimeout", Timeout: true, Stops: true, Contexts: true, Run: timeout(false)},
-		{Name: "PollUntilContextTimeout immediate", Immediate: true, Timeout: true, Stops: true, Contexts: true,
-			Run: timeout(true)},
-		{Name: "PollUntilContextCancel", Stops: true, Contexts: true, Run: cancel(false)},
-		{Name: "PollUntilContextCancel immediate", Immediate: true, Stops: true, Contexts: true, Run: cancel(true)},
-	}
-}
-
-func waitLegacyPolls() []waittest.Poll {
-	return []waittest.Poll{
-		{Name: "Poll", Legacy: true, Timeout: true,
-			Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
-				return wait.Poll(interval, timeout, waitAsked(c))
-			}},
-		{Name: "PollUntil", Legacy: true, Stops: true,
-			Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-				return wait.PollUntil(interval, waitAsked(c), ctx.Done())
-			}},
-	}
 }

@@ -157,13 +157,19 @@ type Implementation struct {
 // Condition is the condition of the Poll functions.
 type Condition = func(ctx context.Context) (bool, error)
 
+// LoopFunc and PollFunc are the signatures with every parameter.
+type (
+	LoopFunc = func(ctx context.Context, f func(context.Context), period time.Duration, factor float64, sliding bool)
+	PollFunc = func(ctx context.Context, interval, timeout time.Duration, condition Condition) error
+)
+
 // Loop is one form of JitterUntil. Forms without jitter ignore factor.
 type Loop struct {
 	Name     string
 	Jitters  bool // takes a factor and sliding
 	Sliding  bool // its behaviour if it does not take sliding
 	Contexts bool // passes ctx to f
-	Run      func(ctx context.Context, f func(context.Context), period time.Duration, factor float64, sliding bool)
+	Run      LoopFunc
 }
 
 // Poll is one form of the Poll family. Forms without a timeout ignore it.
@@ -174,7 +180,7 @@ type Poll struct {
 	Stops     bool // takes a context or a stop channel
 	Contexts  bool // passes ctx to the condition
 	Legacy    bool // reports ErrWaitTimeout instead of the context's error
-	Run       func(ctx context.Context, interval, timeout time.Duration, condition Condition) error
+	Run       PollFunc
 }
 
 // Backoff are the parameters of a back-off.
