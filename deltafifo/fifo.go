@@ -172,7 +172,8 @@ func (f *DeltaFIFO[T]) Resync() error {
 //   - On an *ErrRequeue, wrapped or not, unless the queue is closed, the key goes to the end of
 //     queue with a copy of its deltas (the caller owns the original), every blocked Pop wakes, and
 //     Pop returns ErrRequeue.Err. It counts as processed all the same.
-//   - Hooks: Popped, Processed (ErrUnfinished after a panic), Requeued.
+//   - Hooks: Popped; after process Processed (ErrUnfinished after a panic), then Requeued, and only
+//     then checkSyncedLocked.
 func (f *DeltaFIFO[T]) Pop(
 	process func(key string, d Deltas[T], isInInitialList bool) error,
 ) (deltas Deltas[T], err error) {
