@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -191,14 +192,14 @@ func TestOwnedObjectsQueueTheirOwners(t *testing.T) {
 				_, err := fmt.Fprintf(&w.passes, "pass %s\n", m.Name)
 				return 0, err
 			}, controller.Options{Gone: func(_ context.Context, key string) error {
-				_, err := fmt.Fprintf(&w.passes, "gone %s\n", key)
-				return err
+				fmt.Fprintf(&w.passes, "gone %s\n", key)
+				return errors.New("once more")
 			}})
 		controller.Owns(c, controller.Watch[*api.Pod](w.manager, api.PodsResource, ""),
 			func(p *api.Pod) string { return p.Annotations["of"] })
 	}, func(w *world) {
-		gone := func(key string) func() bool { return func() bool { return w.passes.Count("gone "+key+"\n") > 0 } }
-		w.Within(10*time.Second, "a pass over the key", gone("default/was-deleted"))
+		gone := func(key string) func() bool { return func() bool { return w.passes.Count("gone "+key+"\n") > 1 } }
+		w.Within(10*time.Second, "a pass over the key, and another one after it failed", gone("default/was-deleted"))
 		w.Must("POST", greetings, one)
 		w.Must("POST", greetings, strings.ReplaceAll(one, "one", "two"))
 		w.Must("POST", greetings, strings.ReplaceAll(strings.ReplaceAll(one, "counted", "other"), "one", "other"))
@@ -222,8 +223,9 @@ func TestOwnedObjectsQueueTheirOwners(t *testing.T) {
 func TestStopFinishesPasses(t *testing.T) {
 	began, ended := 0, 0
 	var handle func() error
+	var next time.Duration
 	inACluster(t, func(w *world) {
-		began, ended = 0, 0
+		began, ended, next = 0, 0, 0
 		maps := w.counted()
 		again := w.counted()
 		assert.Same(w.t, maps.Informer(), again.Informer(), "one list and one watch")
@@ -241,15 +243,21 @@ func TestStopFinishesPasses(t *testing.T) {
 			assert.NoError(w.t, handle(), "the informers end after the passes")
 			assert.Len(w.t, maps.CachedList(func(m *api.ConfigMap) bool { return m.Name == "one" }), 1)
 			assert.Len(w.t, maps.CachedList(nil), 2)
+			_, elsewhere := maps.Cached("kube-system", m.Name)
+			assert.False(w.t, elsewhere, "Cached looks in the namespace")
 			ended++
-			return 0, nil
-		}, controller.Options{Workers: 1})
+			return time.Hour, nil
+		}, controller.Options{Workers: 1, Trace: &controller.PoolTrace{
+			PassDone: func(_ string, _ time.Duration, _ int, after time.Duration, _ error) { next = after },
+		}})
 	}, func(w *world) {
 		w.Must("POST", greetings, one)
 		w.Must("POST", greetings, strings.ReplaceAll(one, "one", "two"))
 		time.Sleep(time.Second)
+		assert.Equal(w.t, 1, began, "one worker works on one object at a time")
 		assert.Error(w.t, w.manager.Run(w.t.Context()), "a manager runs once")
 		w.stop()
+		assert.Equal(w.t, time.Hour, next, "the trace of the options hears when the object is looked at again")
 		assert.Equal(w.t, 2, began, "also what was queued")
 		assert.Equal(w.t, 2, ended)
 		assert.ErrorIs(w.t, handle(), informer.ErrStopped, "they have ended when Run returns")
@@ -430,12 +438,21 @@ func TestAControllerWithAPoolOfItsOwn(t *testing.T) {
 		assert.Equal(t, 3*time.Second, config.DrainTimeout)
 		config.Keys = func() []string { return []string{"default/one"} }
 		config.Reconcile = hanging
-		m.Add(func() (func(stop, alive context.Context), error) { return controller.NewPool(config).Run, nil })
+		runs := 0
+		m.Add(func() (func(stop, alive context.Context), error) {
+			return func(stop, alive context.Context) {
+				runs++
+				controller.NewPool(config).Run(stop, alive)
+			}, nil
+		})
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
 		err := m.Run(ctx)
 		assert.ErrorIs(t, err, controller.ErrCutShort, "a program whose work was cut short does not end with success")
 		assert.ErrorContains(t, err, "slow default/one")
+		assert.Equal(t, 1, runs, "a controller runs once")
+		m = controller.NewManager(controller.Config{Client: m.Config().Client, Election: controller.Election{Name: "x"}})
+		assert.ErrorContains(t, m.Run(t.Context()), "leader election: ", "a Lease without a namespace")
 	})
 }
 
@@ -455,6 +472,12 @@ func TestASecondSignalEndsTheProgram(t *testing.T) {
 			return nil
 		})
 	}
+	for _, first := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		endTheProgram(t, first)
+	}
+}
+
+func endTheProgram(t *testing.T, first os.Signal) {
 	limited, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	program := exec.CommandContext(limited, os.Args[0], "-test.run=^"+t.Name()+"$")
@@ -464,8 +487,8 @@ func TestASecondSignalEndsTheProgram(t *testing.T) {
 	require.NoError(t, program.Start())
 	lines := bufio.NewScanner(output)
 	require.True(t, lines.Scan() && lines.Text() == "works", lines.Text())
-	require.NoError(t, program.Process.Signal(os.Interrupt))
-	require.True(t, lines.Scan() && lines.Text() == "stops", lines.Text())
+	require.NoError(t, program.Process.Signal(first))
+	require.True(t, lines.Scan() && lines.Text() == "stops", "%v: the program finishes its work", first)
 	ended := make(chan error, 1)
 	go func() { ended <- program.Wait() }()
 	for { // the first signal may still be on its way to those who watch for it

@@ -149,16 +149,19 @@ func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
 			"1h0m1s a starts", "1h0m1s a done: took 0s, failures 0, after 0s, err <nil>",
 		}, p.later(time.Hour), "an event after a permanent error begins with the shortest back-off")
 	})
+	assert.ErrorIs(t, controller.Permanent(context.Canceled), context.Canceled, "a permanent error keeps its cause")
 }
 
 func TestTheDefaultsOfAPool(t *testing.T) {
 	play(t, controller.PoolConfig{Keys: keys("a", "b", "c", "d", "e", "f"), Reconcile: hanging}, func(p *running) {
-		assert.Len(t, p.Snapshot().Active, 5, "workers")
+		first := p.Snapshot().Active
+		assert.Len(t, first, 5, "workers")
 		p.UpdateMetrics() // there are none
 		p.later(2*time.Minute - time.Millisecond)
 		assert.NotContains(t, p.Snapshot().Active, "f", "a pass may take two minutes")
 		p.later(time.Millisecond)
 		assert.Contains(t, p.Snapshot().Active, "f", "and no more")
+		assert.NotContains(t, first, "f", "a snapshot is a copy")
 		p.stop()
 		<-p.ended
 		assert.Equal(t, 2*time.Minute+20*time.Second, time.Since(p.began), "the drain")
@@ -202,10 +205,10 @@ func TestAPassHasATimeLimit(t *testing.T) {
 func TestAPassIsDoneAfterTheReportThatItIsStuck(t *testing.T) {
 	var said []string
 	play(t, controller.PoolConfig{
-		Keys: keys("a"), Reconcile: deaf,
+		Keys: keys("a", "b"), Reconcile: hanging, Workers: 1, PassTimeout: 270 * time.Second,
 		Trace: &controller.PoolTrace{
-			PassStuck: func(key string, after time.Duration, _ int) {
-				said = append(said, fmt.Sprint(key, " is stuck for ", after))
+			PassStuck: func(key string, after time.Duration, waiting int) {
+				said = append(said, fmt.Sprint(key, " is stuck for ", after, ", waiting: ", waiting))
 				time.Sleep(45 * time.Second)
 				said = append(said, "it is reported")
 			},
@@ -214,8 +217,11 @@ func TestAPassIsDoneAfterTheReportThatItIsStuck(t *testing.T) {
 			},
 		},
 	}, func(p *running) {
-		p.later(10 * time.Minute)
-		assert.Equal(t, []string{"a is stuck for 1m0s", "it is reported", "done after 1m45s"}, said)
+		p.later(5 * time.Minute)
+		assert.Equal(t, []string{
+			"a is stuck for 1m0s, waiting: 1", "it is reported", "a is stuck for 2m0s, waiting: 1", "it is reported",
+			"a is stuck for 4m0s, waiting: 1", "it is reported", "done after 4m45s",
+		}, said, "after a minute, and whenever that time has doubled")
 	})
 }
 
@@ -224,14 +230,16 @@ func TestAPassIsDoneAfterTheReportThatItIsStuck(t *testing.T) {
 func TestAStandbyKeepsNoKeys(t *testing.T) {
 	var synced atomic.Bool
 	var pool *controller.Pool
+	due := map[string]time.Time{}
 	play(t, controller.PoolConfig{
 		Name: "standby", Reconcile: nothing, Synced: []informer.InformerSynced{synced.Load},
 		Keys: func() []string {
 			pool.Add("new")
-			return []string{"old"}
+			return []string{"old", "early"}
 		},
+		Delay: func(key string) time.Duration { return time.Until(due[key]) },
 	}, func(p *running) {
-		pool = p.Pool
+		pool, due["early"] = p.Pool, time.Now().Add(time.Minute)
 		p.Add("gone")
 		assert.Empty(t, p.Snapshot().Queue.Queued)
 		assert.Equal(t, "standby", p.Snapshot().Queue.Name)
@@ -242,7 +250,9 @@ func TestAStandbyKeepsNoKeys(t *testing.T) {
 		assert.Contains(t, fmt.Sprint(lines), "old starts")
 		assert.Contains(t, fmt.Sprint(lines), "new starts")
 		p.AddAfter("c", time.Second)
+		p.Add("early")
 		assert.Equal(t, "2s c starts", p.later(time.Second)[0])
+		assert.Equal(t, "1m0s early starts", p.later(time.Minute)[0], "a key waits for its Delay, however it was queued")
 	})
 }
 

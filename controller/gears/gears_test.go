@@ -84,6 +84,7 @@ func typesOf(set gears.Set) map[string]string {
 func TestEachGearIsChosenAlone(t *testing.T) {
 	fast := typesOf(gears.Set{})
 	for _, gear := range gears.Names() {
+		assert.Regexp(t, "fast|machine", fast[gear], "the default form of %s", gear)
 		set, err := gears.Parse(gear + "=textbook")
 		require.NoError(t, err)
 		for other, made := range typesOf(set) {
