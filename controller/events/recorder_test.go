@@ -56,7 +56,7 @@ func (s *stage) note(name, reason, message string) {
 
 func about(name string) api.ObjectReference {
 	return api.ObjectReference{Kind: "Namespace", APIVersion: "v1", Name: name, UID: "uid-of-" + name,
-		ResourceVersion: "7"}
+		ResourceVersion: time.Now().Format(time.StampNano)} // each Event is about a newer version
 }
 
 // events returns the Events in a namespace, oldest first.

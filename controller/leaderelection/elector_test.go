@@ -77,10 +77,12 @@ func TestScripts(t *testing.T) {
 		{"a deleted Lease of a dead holder expires", "join a; join b; 21s die a; delete; 35s begins b"},
 		{"a holder's Lease that is gone at the end", "join a; 21s delete; stop a; returns a; says a released <nil>"},
 		// A person who clears the holder by hand wants another replica to lead.
-		{"a leader that reads another name stops", "join a; 1s holder c; 2s follows a; never a follows c; " +
+		{"a leader that reads another name stops", "join a; join b; 1s holder c; 2s follows a; never a follows c; " +
+			"says b follows c, silent for 0s; " +
 			"fails a the Lease kube-system/orrery is held by c"},
 		{"a leader that reads no name stops", "join a; 1s holder; 2s follows a; " +
 			"fails a the holder was removed from the Lease kube-system/orrery"},
+		{"Run waits for work that is slow to end", "join slow; 1s holder c; 2s follows slow; runs slow; 5s fails slow held"},
 		// A candidate that joins after the leader's death waits for the whole lease, since it saw
 		// it first. For people, it says how long the leader has been silent.
 		{"a leader that has just died", "join a; 5s die a; join b; 20s begins b; says b follows a, silent for 0s; " +
@@ -96,6 +98,8 @@ func TestScripts(t *testing.T) {
 		{"a server that forbids writes for a moment", "forbid create update; join a; 8s forbid none; 13s leads a"},
 		{"a refusal that lasts, whatever came before", "cut; forbid all; join a; 60s heal; 90s fails a leader " +
 			"election cannot get the Lease kube-system/orrery: "},
+		{"a right that was there and is missing for long", "forbid watch; join a; join b; 20s forbid get watch; " +
+			"60s runs b; forbid none; 120s stop a; 125s leads b"},
 		{"no right to get", "forbid get; join b; says b failed, leading false; 9s runs b; " +
 			"25s fails b leader election cannot get the Lease kube-system/orrery: "},
 		{"no right to create", "forbid create; join b; says b failed, leading false; 9s runs b; " +
@@ -199,6 +203,8 @@ func TestCheckAndSnapshot(t *testing.T) {
 		assert.NoError(t, b.Check(0))
 		p.play("forbid update; 8s leads a")
 		assert.Contains(t, a.Snapshot().LastError, "not you")
+		p.play("forbid none; 10s leads a; says a renewed in 0s")
+		assert.Empty(t, a.Snapshot().LastError, "the last attempt has succeeded")
 	})
 }
 
@@ -306,6 +312,9 @@ func TestALeaderLeavesADeadConnection(t *testing.T) {
 		client, err := leaderelection.NewClient(config, leaderelection.DefaultRenewDeadline)
 		require.NoError(t, err)
 		defer client.Close()
+		used := client.Config()
+		assert.Equal(t, []any{float32(-1), -1, 5 * time.Second}, []any{used.QPS, used.MaxRetries, used.Timeout},
+			"no rate limit, no retries, and time for a second attempt")
 		elector, err := leaderelection.New(leaderelection.Config{
 			Leases: restclient.Typed[*api.Lease](client, api.LeasesResource, "kube-system"), Namespace: "kube-system",
 			Name: "orrery", Identity: "a",

@@ -64,6 +64,7 @@ func TestNothingLeavesAProcessThatWakesUpLate(t *testing.T) {
 		require.NoError(t, ctx.Err(), "the timer has not fired yet")
 		_, err = conn.Write([]byte("12345"))
 		assert.ErrorIs(t, err, ErrFenced)
+		assert.True(t, IsLost(err), "a refused write comes from the end of the leadership")
 		assert.Equal(t, 10, inner.written)
 		assert.True(t, inner.closed)
 		assert.True(t, innerIdle.closed, "all connections are closed")
@@ -131,6 +132,7 @@ func TestTheFenceIsOpenWhileTheLeaseIsGivenBack(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, e.Run(t.Context(), func(ctx context.Context) { alive = ctx }))
 	assert.True(t, released)
+	assert.Nil(t, fence.term, "no timer closes the fence later")
 	_, err = conn.Write([]byte("12345"))
 	assert.NoError(t, err, "the fence stays open after a clean end")
 }
@@ -175,6 +177,8 @@ func TestConfigurations(t *testing.T) {
 			"--leader-elect-lease-duration (10s) must be longer than --leader-elect-renew-deadline (10s)"},
 		{func(c *Config) { c.Timing.RetryPeriod = 9 * time.Second },
 			"--leader-elect-renew-deadline (10s) must be longer than 1.2 times --leader-elect-retry-period (9s)"},
+		{func(c *Config) { c.Timing = Timing{RenewDeadline: 12 * time.Second, RetryPeriod: 10 * time.Second} },
+			"--leader-elect-renew-deadline (12s) must be longer than 1.2 times --leader-elect-retry-period (10s)"},
 		{func(c *Config) { c.Timing.RetryPeriod = -1 }, "must be positive"},
 		{func(c *Config) { c.Timing.RenewDeadline = -1 }, "must be positive"},
 		{func(c *Config) { c.Timing.LeaseDuration = -1 }, "must be positive"},
@@ -199,8 +203,8 @@ func TestCheckFindsAnElectorThatIsStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, err := New(Config{Leases: releases{}, Namespace: "kube-system", Name: "orrery", Identity: "a"})
 		require.NoError(t, err)
-		e.candidate.leading = true
-		time.Sleep(20 * time.Second)
+		e.candidate.leading, e.candidate.renewed = true, time.Second
+		time.Sleep(21 * time.Second)
 		assert.NoError(t, e.Check(5*time.Second))
 		time.Sleep(time.Second)
 		assert.ErrorContains(t, e.Check(5*time.Second),

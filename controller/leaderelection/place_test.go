@@ -264,12 +264,16 @@ func (a *participant) hasEnded() bool {
 	}
 }
 
-// work ends when it is asked to stop. That of a busy participant goes on until finish is closed.
+// work ends when it is asked to stop, that of slow two seconds after the Lease was lost. That of a
+// busy participant goes on until finish is closed.
 func (a *participant) work(ctx, alive context.Context) {
 	a.place.works(a.identity, true)
 	defer context.AfterFunc(alive, func() { a.place.works(a.identity, false) })()
 	select {
 	case <-alive.Done():
+		if a.identity == "slow" {
+			time.Sleep(2 * time.Second)
+		}
 	case <-ctx.Done():
 		if strings.HasPrefix(a.identity, "busy") {
 			select {
@@ -287,6 +291,7 @@ func (a *participant) trace() *leaderelection.Trace {
 		Acquired: func(term leaderelection.Term) {
 			say("acquired after %q, silent for %v", term.Predecessor, term.Silent)
 		},
+		Renewed:   func(took time.Duration) { say("renewed in %v", took) },
 		Failed:    func(err error, leading bool) { say("failed, leading %v", leading) },
 		Lost:      func(error) { say("lost") },
 		Released:  func(err error) { say("released %v", err) },
