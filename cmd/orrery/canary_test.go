@@ -144,10 +144,8 @@ func tellNothing(t *testing.T, user string, args ...string) {
 	port := programtest.FreePort(t)
 	var stderr clustertest.Buffer
 	stop, ended := startOrrery(t, &stderr, append([]string{"--kubeconfig", writeTLSKubeconfig(t, url, user), "-v9",
-		"--profiling",
-		"--metrics-port=" + strconv.Itoa(port), "--namespace-deletion-grace-period=0", "--allow-second-controller",
-		"--leader-elect",
-		"--leader-elect-retry-period=100ms",
+		"--profiling", "--metrics-port=" + strconv.Itoa(port), "--namespace-deletion-grace-period=0",
+		"--allow-second-controller", "--leader-elect", "--leader-elect-retry-period=100ms",
 		// The default is short for a busy machine: the leader would lose its Lease.
 		"--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=30m"}, args...)...)
 	admin("DELETE", "/api/v1/namespaces/blue", "")

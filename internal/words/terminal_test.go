@@ -32,7 +32,7 @@ func TestControlCharactersAreShown(t *testing.T) {
 		"all is well\rover it":      `all is well\rover it`,
 		"\x00\b\v\f\x1f\x7f":        `^@^H^K^L^_\u007f`,
 		"\u009b2J\u0090q\u009c":     `\u009b2J\u0090q\u009c`,
-		"\u2028\u202e\u2067a\u2069": `\u2028\u202e\u2067a\u2069`,
+		"\u2028\u202e\u2066a\u2069": `\u2028\u202e\u2066a\u2069`,
 		"\x9b2J in eight bits":      "\ufffd2J in eight bits",
 		"\ufffd stays":              "\ufffd stays",
 		"a\xff\x1bb\xe4\xb8 cut c":  "a\ufffd^[b\ufffd\ufffd cut c",

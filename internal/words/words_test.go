@@ -39,7 +39,7 @@ func TestDurationHasAtMostTwoUnits(t *testing.T) {
 }
 
 func TestWrapBreaksAtSpaces(t *testing.T) {
-	assert.Equal(t, []string{"a bc", "défghij", "k l"}, Wrap("a  bc défghij k l", 4),
+	assert.Equal(t, []string{"a bc", "d", "éfghij", "k l"}, Wrap("a  bc d éfghij k l", 4),
 		"a longer word has a line of its own")
 	assert.Equal(t, []string{"ää ä"}, Wrap("ää ä", 4), "characters count, not bytes")
 	assert.Equal(t, []string{""}, Wrap(" ", 4), "one line at least")

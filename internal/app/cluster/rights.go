@@ -38,8 +38,7 @@ func WhyRights() []rbac.Right {
 	return append([]rbac.Right{{
 		Rule: rbac.Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
 		Reason: "List what a namespace holds, of any type, and what may stop its deletion. This includes the " +
-			"content of Secrets: " +
-			"Kubernetes cannot grant their heads alone.",
+			"content of Secrets: Kubernetes cannot grant their heads alone.",
 	}}, whyRightsBesideLists()...)
 }
 
@@ -66,16 +65,14 @@ func WhyRightsWithoutSecrets(groups []string) []rbac.Right {
 // coreTypes are the types of the core group that are listed, except secrets.
 var coreTypes = []string{
 	"configmaps", "endpoints", "events", "limitranges", "namespaces", "nodes", "persistentvolumeclaims",
-	"persistentvolumes", "pods",
-	"podtemplates", "replicationcontrollers", "resourcequotas", "serviceaccounts", "services",
+	"persistentvolumes", "pods", "podtemplates", "replicationcontrollers", "resourcequotas", "serviceaccounts", "services",
 }
 
 // builtInGroups are the other groups of Kubernetes.
 var builtInGroups = []string{
 	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "autoscaling", "batch",
-	"coordination.k8s.io",
-	"discovery.k8s.io", "events.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "resource.k8s.io",
-	"storage.k8s.io",
+	"coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "networking.k8s.io", "policy",
+	"rbac.authorization.k8s.io", "resource.k8s.io", "storage.k8s.io",
 }
 
 func whyRightsBesideLists() []rbac.Right {

@@ -74,7 +74,7 @@ func TestOnlyRequestsThatNameThisHostPass(t *testing.T) {
 }
 
 func TestARefusalSaysWhatToDo(t *testing.T) {
-	handler := program.Guard(http.NotFoundHandler(), "192.0.2.7:8081")
+	handler := program.Guard(http.NotFoundHandler(), "192.0.2.7:8081", "localhost:8081", "127.0.0.1:1")
 	for host, want := range map[string]string{
 		"evil.example:1": `this server is not called "evil.example:1": use localhost, a loopback address or 192.0.2.7` +
 			"\n",

@@ -51,49 +51,35 @@ func newRoot() *cobra.Command {
 }
 
 func TestUnknownCommandsGetOneSentence(t *testing.T) {
-	for want, args := range map[string][]string{
-		`unknown command "rn"; did you mean run? (see "program --help")`: {"rn"},
-		`unknown command "nosuch" (see "program --help")`:                {"nosuch"},
-		`unknown command "help-me" (see "program --help")`: {"help",
-			"help-me"},
-		`unknown command "grup"; did you mean run or group? (see "program --help")`: {"help", "grup"},
-		`unknown command "membr"; did you mean member? (see "program group --help")`: {"group",
-			"membr"},
-		`unknown command "mem"; did you mean member? (see "program group --help")`: {"help",
-			"group", "mem"},
-		`unexpected argument "now" (see "program run --help")`: {"run", "now"},
-		`unexpected argument "more" (see "program run --help")`: {"help", "run",
-			"more"},
-		`unknown command "ksh"; did you mean bash or zsh or fish? (see "program completion --help")`: {"completion",
-			"ksh"},
-		`unknown flag: --falil (see "program run --help")`: {"run",
-			"--falil"},
-		`unknown shorthand flag: 'x' in -x (see "program run --help")`: {"run", "-x"},
-		`--fail takes true or false, not "perhaps" (see "program run --help")`: {"run",
-			"--fail=perhaps"},
-		`--number takes a whole number, not "ten"`: {"run",
-			"--number", "ten"},
-		`--number takes a whole number within its range, not "99999999999999999999"`: {"run",
-			"--number", "99999999999999999999"},
-		`-v takes a whole number, not "high"`: {"run", "-v",
-			"high"},
-		`--rate takes a number, not "much"`: {"run", "--rate",
-			"much"},
-		`--wait takes a duration with its unit, such as 500ms, 90s or 5m, not "5"`: {"run",
-			"--wait", "5"},
-		`--names takes a list with commas, not "a\"b"`: {"run",
-			"--names", `a"b`},
-		`flag needs an argument: --number`: {"run",
-			"--number"},
-		`invalid argument "three" for "-k, --kind" flag: there is no kind "three"; use one or other`: {"run", "-k",
-			"three"},
-		`invalid argument "one,One" for "--kinds" flag: "one" is given twice`: {"run", "--kinds",
-			"one,One"},
+	for _, test := range []struct{ line, want string }{
+		{"rn", `unknown command "rn"; did you mean run? (see "program --help")`},
+		{"nosuch", `unknown command "nosuch" (see "program --help")`},
+		{"help help-me", `unknown command "help-me" (see "program --help")`},
+		{"help grup", `unknown command "grup"; did you mean run or group? (see "program --help")`},
+		{"group membr", `unknown command "membr"; did you mean member? (see "program group --help")`},
+		{"help group mem", `unknown command "mem"; did you mean member? (see "program group --help")`},
+		{"run now", `unexpected argument "now" (see "program run --help")`},
+		{"help run more", `unexpected argument "more" (see "program run --help")`},
+		{"completion ksh",
+			`unknown command "ksh"; did you mean bash or zsh or fish? (see "program completion --help")`},
+		{"run --falil", `unknown flag: --falil (see "program run --help")`},
+		{"run -x", `unknown shorthand flag: 'x' in -x (see "program run --help")`},
+		{"run --fail=perhaps", `--fail takes true or false, not "perhaps" (see "program run --help")`},
+		{"run --number ten", `--number takes a whole number, not "ten"`},
+		{"run --number 99999999999999999999",
+			`--number takes a whole number within its range, not "99999999999999999999"`},
+		{"run -v high", `-v takes a whole number, not "high"`},
+		{"run --rate much", `--rate takes a number, not "much"`},
+		{"run --wait 5", `--wait takes a duration with its unit, such as 500ms, 90s or 5m, not "5"`},
+		{`run --names a"b`, `--names takes a list with commas, not "a\"b"`},
+		{"run --number", `flag needs an argument: --number`},
+		{"run -k three", `invalid argument "three" for "-k, --kind" flag: there is no kind "three"; use one or other`},
+		{"run --kinds one,One", `invalid argument "one,One" for "--kinds" flag: "one" is given twice`},
 	} {
-		code, stdout, stderr := programtest.Call(t, newRoot(), error.Error, args...)
-		assert.Equal(t, 1, code, args)
-		assert.Empty(t, stdout, args)
-		assert.True(t, strings.HasPrefix(stderr, "program: "+want), "%q: %s", args, stderr)
+		code, stdout, stderr := programtest.Call(t, newRoot(), error.Error, strings.Fields(test.line)...)
+		assert.Equal(t, 1, code, test.line)
+		assert.Empty(t, stdout, test.line)
+		assert.True(t, strings.HasPrefix(stderr, "program: "+test.want), "%q: %s", test.line, stderr)
 		assert.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
 	}
 }
