@@ -107,8 +107,7 @@ func TestNothingShowsASecret(t *testing.T) {
 		"token file": `{"tokenFile":"` + tokenFile + `"}`,
 		"plugin": login(plugin,
 			`"args":["--password=`+canary+`"],"env":[{"name":"PASSWORD","value":"`+canary+`"}],`),
-		"impersonation": `{"token":"` + canary +
-			`","as":"system:admin","as-groups":["system:masters"]}`,
+		"impersonation": `{"token":"` + canary + `","as":"system:admin","as-groups":["system:masters"]}`,
 	}
 	for _, run := range [][3]string{
 		{"token", "text", "http"}, {"token", "json", "websocket"}, {"token file", "json", "http"},
@@ -190,9 +189,8 @@ func TestMistakesInAConfigurationAreNotQuoted(t *testing.T) {
 			`{"client-key-data":"`+canary+`!","client-certificate-data":"`+canary+`!"}`, ""),
 		"key, not PEM": config(closed.URL,
 			`{"client-key-data":"`+encoded(canary)+`","client-certificate-data":"`+encoded(canary)+`"}`, ""),
-		"authority": config("https://127.0.0.1:1", `{}`,
-			`"certificate-authority-data":"`+encoded(canary)+`",`),
-		"token": config(closed.URL, `{"token":"`+canary+`\n`+canary+`"}`, ""),
+		"authority": config("https://127.0.0.1:1", `{}`, `"certificate-authority-data":"`+encoded(canary)+`",`),
+		"token":     config(closed.URL, `{"token":"`+canary+`\n`+canary+`"}`, ""),
 		"two credentials": config(closed.URL,
 			`{"token":"`+canary+`","username":"joe","password":"`+canary+`"}`, ""),
 		"password":           config(closed.URL, `{"username":"joe","password":"`+canary+`"}`, ""),

@@ -12,12 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/leaderelection"
+	"orrery/controller/manager"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -41,20 +44,43 @@ func TestAReplicaThatLosesItsLeaseEndsWithOneClearSentence(t *testing.T) {
 	path := builtIn(t)
 	leader := startReplica(t, path)
 	leader.await("controller started")
-	leases := leasesOf(t, path)
-	require.Eventually(t, func() bool { // force a change of leader; a renewal may come in between
-		lease, err := leases.Get(t.Context(), "orrery", api.GetOptions{})
-		require.NoError(t, err)
-		lease.Spec.HolderIdentity = "another"
-		_, err = leases.Update(t.Context(), lease, api.UpdateOptions{})
-		return err == nil
-	}, 10*time.Minute, time.Millisecond)
+	takeLease(t, path)
 	err := <-leader.ended
 	var lost *leaderelection.LostError
 	require.ErrorAs(t, err, &lost)
 	assert.Equal(t, "leadership was lost: the Lease kube-system/orrery is held by another", explain(err))
 	assert.NotContains(t, leader.stderr.String(), "stopping: finishing",
 		"the Lease is gone, so the work has been broken off")
+}
+
+// The flags of a run reach its client, whose connections end with the Lease.
+func TestTheClientOfARun(t *testing.T) {
+	path, options := builtIn(t), &runOptions{}
+	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	options.addTo(flags)
+	require.NoError(t, flags.Parse([]string{"--kubeconfig=" + path, "--gears=textbook", "--kube-api-qps=7",
+		"--kube-api-burst=8", "--watch-transport=websocket", "--leader-elect-retry-period=50ms"}))
+	require.NoError(t, options.check())
+	assert.True(t, options.electing() && options.events && !options.allowSecond, "the defaults")
+	p := &process{options: options, logger: logs.New(logs.Config{Writer: io.Discard}),
+		observer: &observer{metrics: metrics.New("test")}, fence: &leaderelection.Fence{}}
+	client, err := connect(options, p.logger, p.observer, nil, p.fence)
+	require.NoError(t, err)
+	defer client.Close()
+	c := client.Config()
+	assert.Equal(t, []any{float32(7), 8, restclient.WatchWebSocket}, []any{c.QPS, c.Burst, c.WatchTransport})
+	assert.IsType(t, restclient.PlainCodec(), c.Codec, "the textbook's gear")
+	assert.Equal(t, []any{10 * time.Second, 4 << 20, 8 << 20}, []any{c.MaxRetryAfter, c.MaxFrameBytes, c.MaxListBytes},
+		"what a server may ask of a worker")
+
+	p.client, p.manager = client, manager.NewManager(manager.Shared{Client: client}, nil)
+	var lost *leaderelection.LostError
+	require.ErrorAs(t, lead(t.Context(), p, func(alive context.Context) {
+		takeLease(t, path)
+		<-alive.Done()
+	}), &lost)
+	_, err = recognize(t.Context(), client)
+	assert.ErrorIs(t, err, leaderelection.ErrFenced, "nothing is sent after the Lease was lost")
 }
 
 func TestElectionsThatCannotBeTakenPartInGetOneClearSentence(t *testing.T) {
@@ -105,8 +131,11 @@ func TestMetricsCallAnElectionAsItsLease(t *testing.T) {
 	trace.Acquired(leaderelection.Term{Identity: "me"})
 	assert.Equal(t, notedEvents{"mine: me became leader"}, recorded)
 	assert.Contains(t, shown(), `leader_election_master_status{name="mine"} 1`)
-	trace.Lost(nil)
-	assert.Contains(t, shown(), `leader_election_master_status{name="mine"} 0`)
+	for _, end := range []func(error){trace.Lost, trace.Released} {
+		p.observer.metrics.Leading("mine", true)
+		end(nil)
+		assert.Contains(t, shown(), `leader_election_master_status{name="mine"} 0`, "it leads no more")
+	}
 }
 
 // notedEvents records no Events and remembers their messages.
@@ -182,6 +211,7 @@ func TestAReplicaThatSeesAnotherControllerDoesNotStandBy(t *testing.T) {
 	r := startReplica(t, path, "--allow-second-controller=false")
 	var refusal *secondControllerError
 	require.ErrorAs(t, <-r.ended, &refusal)
+	assert.Contains(t, explain(refusal), "this cluster has an active namespace controller: kube-controller-manager in")
 	assert.NotContains(t, r.stderr.String(), "waiting for leadership")
 }
 

@@ -238,6 +238,14 @@ func holdLease(t *testing.T, path, name, holder string) *api.Lease {
 	return lease
 }
 
+// takeLease forces a change of leader.
+func takeLease(t *testing.T, path string) {
+	t.Helper()
+	_, err := leasesOf(t, path).Patch(t.Context(), "orrery", api.MergePatchType,
+		[]byte(`{"spec":{"holderIdentity":"another"}}`), api.UpdateOptions{})
+	assert.NoError(t, err)
+}
+
 func leaseOf(t *testing.T, path string) *api.Lease {
 	t.Helper()
 	lease, err := leasesOf(t, path).Get(t.Context(), "orrery", api.GetOptions{})

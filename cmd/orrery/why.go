@@ -133,12 +133,8 @@ func (o *whyOptions) check(args []string) error {
 	switch {
 	case len(args) > 1:
 		return fmt.Errorf("unexpected argument %q: give one namespace", args[1])
-	case o.explain != "" && len(args) > 0, o.from != "" && len(args) > 0:
+	case o.explain != "" && (len(args) > 0 || o.from != ""), o.from != "" && len(args) > 0:
 		return errors.New("give only one of a namespace, --from, which has its namespace, and --explain")
-	case o.explain != "":
-		if _, ok := why.Lookup(o.explain); !ok {
-			return fmt.Errorf("there is no cause %q; the causes are %s", o.explain, strings.Join(why.IDs(), " "))
-		}
 	case o.from != "" && o.save != "":
 		return errors.New("--from and --save exclude each other: evidence from a file is saved already")
 	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != ""):
@@ -146,6 +142,10 @@ func (o *whyOptions) check(args []string) error {
 	case o.watch && (o.explain != "" || o.from != "" || o.save != "" || o.fix || o.output != outputText):
 		return errors.New("--watch prints lines only: it cannot be combined with --explain, --from, --save, " +
 			"--fix or --output")
+	case o.explain != "":
+		if _, ok := why.Lookup(o.explain); !ok {
+			return fmt.Errorf("there is no cause %q; the causes are %s", o.explain, strings.Join(why.IDs(), " "))
+		}
 	case o.all:
 	case o.from == "" && len(args) == 0:
 		return errors.New("give the name of a namespace, or -A")

@@ -139,6 +139,10 @@ func TestWhyOnAServer(t *testing.T) {
 	deleted := audited("unavailable:verb=list,resource=configmaps,user=kubernetes-admin")
 	blind := audited("forbid:verb=list,user=kubernetes-admin")
 	refusing := audited("forbid:verb=get,resource=namespaces,user=kubernetes-admin")
+	saved := filepath.Join(t.TempDir(), "shop.json")
+	_, live, _ := orrery(t, "why", "shop", "--no-wait", "--kubeconfig", deleted, "--save", saved)
+	_, again, _ := orrery(t, "why", "--from", saved)
+	assert.Equal(t, live, again, "the evidence is saved, and says the same")
 	absent := writeKubeconfig(t, "http://127.0.0.1:1", "{}")
 	closed := writeKubeconfig(t, serve(t, forbidden), "{}")
 	for _, test := range []struct {

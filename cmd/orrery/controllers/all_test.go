@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"orrery/internal/lab/clustertest"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
+	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -33,8 +35,9 @@ type world struct {
 	t       *testing.T
 	manager *manager.Manager
 
-	watches clustertest.Watches
-	log     clustertest.Buffer
+	watches  clustertest.Watches
+	log      clustertest.Buffer
+	starting atomic.Bool // the server is not ready
 }
 
 // front is in front of the server.
@@ -43,6 +46,10 @@ func (w *world) front(server http.Handler) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		// In virtual time: the end of a watch that the client has closed has been counted then.
 		time.Sleep(time.Millisecond)
+		if r.URL.Path == "/readyz" && w.starting.Load() {
+			out.WriteHeader(http.StatusInternalServerError)
+			return
+		}
 		counted.ServeHTTP(out, r)
 	})
 }
@@ -76,8 +83,11 @@ func play(t *testing.T, set string, act func(w *world)) {
 	})
 }
 
-// descriptors are those of all controllers.
-func descriptors() []manager.Descriptor { return controllers.Descriptors(controllers.Options{}) }
+// descriptors are those of all controllers; that of namespaces leaves the namespace other alone.
+func descriptors() []manager.Descriptor {
+	selection, _ := nsctl.ParseSelection([]string{"*", "-other"})
+	return controllers.Descriptors(controllers.Options{Selection: selection})
+}
 
 // await waits, in virtual time, until check is true.
 func (w *world) await(what string, check func() bool) {
@@ -138,11 +148,18 @@ func TestAllControllersInOneProcess(t *testing.T) {
 					"replicaset-controller: SuccessfulDelete Deleted pod:",
 				})
 
+				w.Must("POST", "/api/v1/namespaces", `{"metadata":{"name":"other"}}`)
+				w.Must("DELETE", "/api/v1/namespaces/other", "")
+				w.starting.Store(true)
 				w.Must("DELETE", "/api/v1/namespaces/blue", "")
+				time.Sleep(time.Minute)
+				w.Must("GET", "/api/v1/namespaces/blue", "") // a server that starts does not show all types yet
+				w.starting.Store(false)
 				w.await("the namespace has gone", func() bool {
 					_, err := w.Request("GET", "/api/v1/namespaces/blue", "")
 					return api.IsNotFound(err)
 				})
+				w.Must("GET", "/api/v1/namespaces/other", "")
 				for _, status := range w.manager.Snapshot() {
 					assert.Equal(t, manager.Running, status.State, status.Name)
 					assert.Empty(t, status.Why, status.Name)
