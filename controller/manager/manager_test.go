@@ -24,8 +24,7 @@ import (
 func TestOneWatchForEachTypeHoweverManyControllers(t *testing.T) {
 	eachGears(t, func(s *stage, shared manager.Shared) {
 		var a, b, c tiny
-		show := s.begin(shared,
-			a.describe("a", nil, configMaps), b.describe("b", nil, configMaps, secrets),
+		show := s.begin(shared, a.describe("a", nil, configMaps), b.describe("b", nil, configMaps, secrets),
 			c.describe("c", nil, secrets, configMaps))
 		defer show.end()
 		for range 20 {
@@ -135,6 +134,8 @@ func TestARightThatIsMissing(t *testing.T) {
 		s.createConfigMap("x")
 		assert.Equal(t, []string{"default/x"}, other.seen())
 		require.ErrorContains(t, show.Synced(), "secrets")
+		assert.NotContains(t, s.metric("orrery_reflector_errors_total"),
+			`orrery_reflector_errors_total{cause="forbidden",informer="secrets"} 0`, "failed lists are counted")
 		s.Must(http.MethodPost, "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"}}`)
 		heal()
 		later(2 * time.Minute)
@@ -165,6 +166,10 @@ func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
 		assert.Empty(t, panics.seen())
 		assert.NotEmpty(t, s.log.Lines("pass panicked"))
 		require.Error(t, hangs.Healthy())
+		assert.Contains(t, s.metric("workqueue_longest_running_processor_seconds"),
+			`workqueue_longest_running_processor_seconds{name="hangs"} 600`, "the gauges of a queue are set when they are read")
+		assert.Contains(t, s.metric("running_managed_controllers"),
+			`running_managed_controllers{manager="orrery",name="crashes"} 0`, "it does not run any more")
 		assert.Equal(t, []manager.Status{
 			{Name: "good", State: manager.Running},
 			{Name: "hangs", State: manager.Running},
@@ -310,14 +315,18 @@ func TestHealthOfEachController(t *testing.T) {
 // The Events of the process itself are sent at the end.
 func TestEventsOfTheProcess(t *testing.T) {
 	inBubble(t, func(s *stage) {
-		show := s.begin(s.shared())
 		lease := api.ObjectReference{Kind: "Lease", Namespace: "kube-system", Name: "orrery"}
-		show.Recorder().Event(s.t.Context(), lease, api.EventNormal, "LeaderElection", "I became leader")
-		show.end()
+		for _, dryRun := range []bool{true, false} {
+			shared := s.shared()
+			shared.DryRun = dryRun
+			show := s.begin(shared)
+			show.Recorder().Event(s.t.Context(), lease, api.EventNormal, "LeaderElection", "I became leader")
+			show.end()
+		}
 		events := restclient.Typed[*api.Event](s.Admin(), api.EventsResource, "")
 		list, err := events.List(s.t.Context(), api.ListOptions{})
 		require.NoError(t, err)
-		require.Len(t, list.Items, 1)
+		require.Len(t, list.Items, 1, "a dry run records none")
 		assert.Equal(t, []string{"orrery", "orrery", "I became leader"},
 			[]string{list.Items[0].Source.Component, list.Items[0].InvolvedObject.Name, list.Items[0].Message})
 		assert.Contains(t, strings.Join(s.metric("orrery_events_recorded_total"), ""), "orrery_events_recorded_total 1")

@@ -1,7 +1,6 @@
 package rbac_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -85,16 +84,6 @@ func TestRightsOfSeveralControllers(t *testing.T) {
 	assert.Equal(t, []string{"list", "watch"}, several[0].Rule.Verbs, "what was given is not changed")
 }
 
-func TestADryRunOnlyReads(t *testing.T) {
-	config := whole()
-	config.LeaderElection, config.Events, config.Controllers = false, false, cluster.ControllerRights(true)
-	for _, right := range rbac.Rights(config) {
-		for _, verb := range right.Rule.Verbs {
-			assert.Contains(t, []string{"get", "list", "watch"}, verb)
-		}
-	}
-}
-
 // No right to everything, a reason for each, and the Lease by its name wherever Kubernetes can do
 // that.
 func TestRightsAreNarrow(t *testing.T) {
@@ -107,19 +96,6 @@ func TestRightsAreNarrow(t *testing.T) {
 		}
 		assert.Equal(t, right.Rule.Resources[0] == "*", right.Rule.APIGroups[0] == "*")
 	}
-}
-
-func TestTheReasonsAreInTheManifests(t *testing.T) {
-	var text bytes.Buffer
-	require.NoError(t, rbac.WriteYAML(&text, rbac.Manifests(whole())))
-	for _, right := range rbac.Rights(whole()) {
-		assert.Contains(t, text.String(), "  # "+right.Reason+"\n")
-	}
-}
-
-func TestAUserIsNoServiceAccount(t *testing.T) {
-	assert.Equal(t, rbac.Subject{Kind: "User", APIGroup: "rbac.authorization.k8s.io", Name: "jane"}, rbac.User("jane"))
-	assert.Equal(t, rbac.Subject{Kind: "ServiceAccount", Namespace: "a", Name: "b"}, rbac.ServiceAccount("a", "b"))
 }
 
 // authorizer answers reviews by rules.
