@@ -42,9 +42,8 @@
 // Failed passes, and informers that cannot list or watch, are written to Config.Failures. A pass
 // that panics has failed with a [*wait.Panic], whatever wait.ReallyCrash says: one broken object
 // must not end a process with other controllers in it. A function of [Owns] that panics ends the
-// process. A pass that takes longer than its time limit
-// fails with [ErrPassTimeout]. One that ignores its context keeps its worker, and [Pool.Healthy]
-// reports it.
+// process. A pass that takes longer than its time limit fails with [ErrPassTimeout]. One that
+// ignores its context keeps its worker, and [Pool.Healthy] reports it.
 //
 // # Testing
 //

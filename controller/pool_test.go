@@ -246,13 +246,13 @@ func TestAStandbyKeepsNoKeys(t *testing.T) {
 		assert.Empty(t, p.later(0), "the store is not filled")
 		synced.Store(true)
 		lines := p.later(time.Second)
-		assert.Len(t, lines, 4)
+		assert.Len(t, lines, 4, "what has no Delay is worked on at once")
 		assert.Contains(t, fmt.Sprint(lines), "old starts")
 		assert.Contains(t, fmt.Sprint(lines), "new starts")
 		p.AddAfter("c", time.Second)
 		p.Add("early")
 		assert.Equal(t, "2s c starts", p.later(time.Second)[0])
-		assert.Equal(t, "1m0s early starts", p.later(time.Minute)[0], "a key waits for its Delay, however it was queued")
+		assert.Contains(t, p.later(time.Minute), "1m0s early starts", "a key waits for its Delay, however it was queued")
 	})
 }
 

@@ -64,9 +64,8 @@ const StuckAfter = time.Minute
 // watchPass calls a hook, which may be nil, when a pass that begins now has been running for
 // StuckAfter, and again whenever that time has doubled. The returned function stops this, and waits
 // for a call in progress.
-func watchPass(
-	stuck func(key string, running time.Duration, waiting int), key string, waiting func() int,
-) (end func()) {
+func watchPass(stuck func(key string, running time.Duration, waiting int), key string,
+	waiting func() int) (end func()) {
 	if stuck == nil {
 		return func() {}
 	}

@@ -199,9 +199,8 @@ func (o *clusterOptions) of() kubeconfig.Options {
 
 // readingClient returns a client of a command that only reads, and a function that closes it. What
 // is said of the connection, such as how long an answer is awaited, goes to stderr.
-func readingClient(
-	config restclient.Config, command string, stderr io.Writer,
-) (client *restclient.Client, end func(), err error) {
+func readingClient(config restclient.Config, command string,
+	stderr io.Writer) (client *restclient.Client, end func(), err error) {
 	logger := logs.Start(logs.Config{Writer: program.Underlying(stderr), Color: program.WantsColor(stderr)})
 	config.UserAgent = "orrery/" + program.Version + " " + command
 	config.Credentials = hideFrom(logger, config.Credentials)

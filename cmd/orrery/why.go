@@ -205,9 +205,8 @@ func (o *whyOptions) run(command *cobra.Command, args []string) error {
 }
 
 // collect reads the evidence of the namespace in args, or of every terminating namespace.
-func (o *whyOptions) collect(
-	ctx context.Context, client *restclient.Client, args []string,
-) (all []why.Evidence, err error) {
+func (o *whyOptions) collect(ctx context.Context, client *restclient.Client,
+	args []string) (all []why.Evidence, err error) {
 	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
 	if o.noWait {
 		options.Interval = -1

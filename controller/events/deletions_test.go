@@ -84,7 +84,7 @@ func TestDeletions(t *testing.T) {
 			for range 5 {
 				report(trace, "SomeResourcesRemain", "SomeFinalizersRemain")
 			}
-			report(trace, "ContentDeletionFailed")
+			report(trace, "ContentDeletionFailed", "Strange")
 			report(trace, "Strange")
 			report(trace)
 			report(trace, "ContentDeletionFailed")

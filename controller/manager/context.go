@@ -79,9 +79,8 @@ type ControllerContext struct {
 // object.
 //
 // Call it in an initializer: the informer starts after all controllers have been set up.
-func InformerFor[T informer.Object](
-	c ControllerContext, resource api.GroupVersionResource, head func(T) *api.ObjectMeta,
-) *informer.SharedIndexInformer[T] {
+func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersionResource,
+	head func(T) *api.ObjectMeta) *informer.SharedIndexInformer[T] {
 	m := c.manager
 	name := resource.TypeName()
 	newInformer := func(time.Duration) *informer.SharedIndexInformer[T] {
@@ -101,9 +100,8 @@ func InformerFor[T informer.Object](
 
 // InformerConfig returns the configuration of [InformerFor] under another name, for a controller
 // with informers of its own that start and stop while it works.
-func InformerConfig[T informer.Object](
-	c ControllerContext, name string, resource api.GroupVersionResource, head func(T) *api.ObjectMeta,
-) informer.Config[T] {
+func InformerConfig[T informer.Object](c ControllerContext, name string, resource api.GroupVersionResource,
+	head func(T) *api.ObjectMeta) informer.Config[T] {
 	traces := []*reflector.Trace{c.Logger.Reflector(name), c.Recording.Reflector(name)}
 	var queueTrace *deltafifo.Trace[T]
 	if c.Metrics != nil {

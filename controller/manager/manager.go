@@ -186,9 +186,8 @@ func (e *DiscoveryError) Unwrap() error { return e.Err }
 // availableResources returns which of the needed resources the server has. It requests their group
 // versions, with one small request each. Every authenticated user may do that, and it includes the
 // resources of aggregated API servers.
-func availableResources(
-	ctx context.Context, client *restclient.Client, members []*member,
-) (map[api.GroupVersionResource]bool, error) {
+func availableResources(ctx context.Context, client *restclient.Client,
+	members []*member) (map[api.GroupVersionResource]bool, error) {
 	discoverer := discovery.New(client)
 	asked, available := map[api.GroupVersion]bool{}, map[api.GroupVersionResource]bool{}
 	for _, c := range members {

@@ -30,8 +30,7 @@ type Writer struct {
 func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
 
 // Write writes p, except an unfinished character at its end, which waits for the next Write. What is
-// no UTF-8 becomes U+FFFD: to a terminal of eight bits, the byte 0x9b is
-// the same as ESC [.
+// no UTF-8 becomes U+FFFD: to a terminal of eight bits, the byte 0x9b is the same as ESC [.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
