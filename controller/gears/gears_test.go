@@ -49,6 +49,7 @@ func TestSetsOfGears(t *testing.T) {
 		again, err := gears.Parse(set.String())
 		require.NoError(t, err)
 		assert.Equal(t, set.Forms(), again.Forms(), "String is what Parse reads")
+		assert.Len(t, set.Forms(), len(gears.Names()), "every gear has a form")
 	}
 }
 

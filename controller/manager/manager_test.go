@@ -151,8 +151,7 @@ func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
 		var good, panics, hangs tiny
 		shared := s.shared()
 		shared.DrainTimeout = 30 * time.Second
-		show := s.begin(shared,
-			good.describe("good", nil, configMaps),
+		show := s.begin(shared, good.describe("good", nil, configMaps),
 			hangs.describe("hangs", func(context.Context, string) { <-stuck }, configMaps),
 			panics.describe("panics", func(context.Context, string) { panic("broken") }, configMaps),
 			describe("returns", func(context.Context, context.Context) {}),

@@ -181,6 +181,7 @@ func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
 	defer full.Close()
+	assert.False(t, program.WantsColor(full), "a file is no terminal")
 	for _, args := range [][]string{{"--help"}, {"help", "run"}, {"run", "-h"}, {}, {"group"}, {"--version"},
 		{"version"}, {"completion", "bash"}, {"completion", "zsh"}} {
 		var stderr strings.Builder
