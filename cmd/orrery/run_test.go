@@ -252,7 +252,6 @@ func TestHealthOfARun(t *testing.T) {
 	await(t, func() bool { // also without an election
 		return strings.Contains(asked(port, "/metrics"), "\nleader_election_master_status{name=\"orrery\"} 1\n")
 	}, said)
-	assert.Contains(t, asked(port, "/metrics"), "\norrery_passes_total{result=", "the passes are counted")
 	assert.Contains(t, asked(port, "/metrics"), "\norrery_namespaces_passed_over 0\n", "what others delete is counted")
 	assert.Contains(t, asked(port, "/debug/pprof/"), "404 ")
 	gears := asked(port, "/debug/orrery")
