@@ -28,6 +28,7 @@ import (
 type answer struct {
 	code         int
 	body, reason string
+	kind, name   string // of the details of a Status
 	page         string
 }
 
@@ -40,8 +41,8 @@ func serving(t *testing.T, answers func(r *http.Request) answer) *restclient.Cli
 			return
 		}
 		if a.code != 0 {
-			a.body = fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"code":%d}`,
-				a.reason, a.code)
+			a.body = fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"code":%d,
+				"details":{"kind":%q,"name":%q}}`, a.reason, a.code, a.kind, a.name)
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(cmp.Or(a.code, http.StatusOK))
@@ -101,10 +102,22 @@ func TestAllOfWhichSomeMayNotBeRead(t *testing.T) {
 	}
 }
 
-// A proxy in front of the API server answers 404 to the second GET of the namespace, possibly with
-// a Status (Teleport: `kubernetes cluster "x" not found`): the namespace is not removed.
-func TestASecond404OfAProxy(t *testing.T) {
-	for _, proxy := range []answer{{code: 404, page: "default backend - 404"}, {code: 404, reason: "NotFound"}} {
+// Only a 404 of the API server about the namespace says that it is gone at the second GET. A proxy
+// may answer 404, possibly with a Status (Teleport: `kubernetes cluster "x" not found`), and a lost
+// right says nothing.
+func TestTheSecondAnswerAboutTheNamespace(t *testing.T) {
+	for _, test := range []struct {
+		answer
+		verdict why.Verdict
+	}{
+		{answer{code: 404, page: "default backend - 404"}, why.Unknown},
+		{answer{code: 404, reason: "NotFound"}, why.Unknown},
+		{answer{code: 404, reason: "NotFound", kind: "clusters", name: "shop"}, why.Unknown},
+		{answer{code: 404, reason: "NotFound", kind: "namespaces", name: "other"}, why.Unknown},
+		{answer{code: 403, reason: "Forbidden", kind: "namespaces", name: "shop"}, why.Unknown},
+		{answer{code: 404, reason: "NotFound", kind: "namespaces", name: "shop"}, why.Absent},
+		{answer{body: `{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"shop","uid":"new"}}`}, why.Absent},
+	} {
 		gets := 0
 		client := serving(t, func(r *http.Request) answer {
 			if r.URL.Path == shop {
@@ -113,11 +126,11 @@ func TestASecond404OfAProxy(t *testing.T) {
 			if r.URL.Path == shop && gets == 1 {
 				return inDeletion("shop", "")
 			}
-			return proxy
+			return test.answer
 		})
 		e, err := Collect(t.Context(), client, "shop", twice)
 		require.NoError(t, err)
-		assert.NotEqual(t, why.Absent, why.Judge(e).Verdict)
+		assert.Equal(t, test.verdict, why.Judge(e).Verdict, "the second answer is %+v", test.answer)
 	}
 }
 
@@ -131,6 +144,7 @@ func TestTheLastWriteRenewsALease(t *testing.T) {
 	assert.False(t, lease("2026-01-02T03:04:00Z").Expired(at))
 	assert.True(t, lease("2026-01-02T03:02:35Z").Expired(at))
 	assert.Equal(t, at.Add(-90*time.Second), lease("2026-01-02T02:00:00Z").Renewed)
+	assert.Equal(t, 15*time.Second, lease("2026-01-02T02:00:00Z").Duration, "its duration is in seconds")
 }
 
 // The cluster is read after the interval, for each of several namespaces.
