@@ -323,7 +323,7 @@ func (c *collector) workloads(ctx context.Context, held []why.Held) {
 		}
 		return list(ctx, c, q, workloadOf(strings.TrimSuffix(resource, "s")))
 	}, "deployments", "statefulsets", "daemonsets", "pods")
-	e.Workloads.Items = slices.DeleteFunc(slices.Clone(e.Workloads.Items), func(w why.Workload) bool {
+	e.Workloads.Items = slices.DeleteFunc(e.Workloads.Items, func(w why.Workload) bool {
 		return w.Kind == why.PodKind && !slices.ContainsFunc(held, func(h why.Held) bool { return h.MayOwn(w) })
 	})
 }

@@ -147,15 +147,20 @@ func TestTheLastWriteRenewsALease(t *testing.T) {
 	assert.Equal(t, 15*time.Second, lease("2026-01-02T02:00:00Z").Duration, "its duration is in seconds")
 }
 
-// The cluster is read after the interval, for each of several namespaces.
+// The cluster is read after the interval, for each of several namespaces. Each of them allows for
+// more requests.
 func TestControlIsReadAfterTheInterval(t *testing.T) {
 	var gets atomic.Int32
+	names := strings.Fields(strings.Repeat("n ", 250))
+	for i := range names {
+		names[i] += fmt.Sprint(i)
+	}
 	client := serving(t, func(r *http.Request) answer {
 		name, single := strings.CutPrefix(r.URL.Path, "/api/v1/namespaces/")
 		switch {
 		case r.URL.Path == "/api/v1/namespaces":
-			return answer{body: headsOf("a", "b")}
-		case single && len(name) == 1:
+			return answer{body: headsOf(names...)}
+		case single && slices.Contains(names, name):
 			gets.Add(1)
 			return inDeletion(name, "")
 		case strings.HasSuffix(r.URL.Path, "/v1/leases"):
@@ -165,11 +170,15 @@ func TestControlIsReadAfterTheInterval(t *testing.T) {
 	})
 	all, err := CollectAll(t.Context(), client, twice)
 	require.NoError(t, err)
-	require.Len(t, all, 2)
+	require.Len(t, all, len(names))
 	for _, e := range all {
+		require.Empty(t, e.Incomplete, "the limit of requests does not grow with the namespaces")
 		require.Len(t, e.Leases.Items, 1)
-		assert.Equal(t, "after 4", e.Leases.Items[0].Name, e.Name)
+		assert.Equal(t, "after 500", e.Leases.Items[0].Name, e.Name)
 	}
+	all, err = CollectAll(t.Context(), client, Options{Interval: -1, MaxRequests: len(names) + 1})
+	require.NoError(t, err)
+	assert.NotEmpty(t, all[1].Incomplete, "a list for all that was left out is missing in each")
 }
 
 // Discovery is read again if the condition DiscoveryFailure came with the second sample.
@@ -219,6 +228,12 @@ func TestRequestsAtOnce(t *testing.T) {
 		outer.Wait()
 		assert.EqualValues(t, atOnce, most.Load())
 		assert.EqualValues(t, 24, c.requests.Load())
+
+		began := time.Now()
+		assert.Error(t, c.attempt(t.Context(), func(context.Context) error {
+			return &api.StatusError{Status: api.Status{Code: http.StatusTooManyRequests}, RetryAfter: time.Hour}
+		}))
+		assert.Equal(t, requestTimeout, time.Since(began), "a busy server cannot hold the examination up for an hour")
 	})
 }
 
@@ -292,6 +307,17 @@ func TestFieldsOfPolicies(t *testing.T) {
 	} {
 		want.Changed = written
 		assert.Equal(t, want, policyOf(nil, decoded[object](t, `{`+writtenAt+`,"spec":`+spec+`}`))[0], spec)
+	}
+}
+
+// A server without admission policies has none. Without the right to list them they are unknown.
+func TestPoliciesOfAServer(t *testing.T) {
+	for code, known := range map[int]bool{0: true, 404: true, 403: false, 500: false} {
+		c := newCollector(serving(t, func(*http.Request) answer { return answer{code: code} }), "shop", Options{})
+		c.policies(t.Context())
+		assert.Equal(t, known, c.evidence.Policies.Known(), "policies are known after an answer %d", code)
+		c.grants(t.Context(), nil)
+		assert.Equal(t, code == 0, c.evidence.Grants.Known(), "rights are known after an answer %d", code)
 	}
 }
 
@@ -377,6 +403,26 @@ func TestGranted(t *testing.T) {
 		}
 		assert.Equal(t, test.want, got, name)
 	}
+	c, _ := asking(t, listOf(updates, binding("shop", "ClusterRole", a)))
+	c.grants(t.Context(), []why.Held{scaled})
+	assert.NotEmpty(t, c.evidence.Grants.Items, "the rights to update the types of the held objects are kept")
+}
+
+// scaled is a held object of KEDA.
+var scaled = why.Held{Type: &why.Type{Group: "keda.sh", Resource: "scaledobjects"}, Finalizer: "finalizer.keda.sh"}
+
+// Of the pods only those are kept that may be the owner.
+func TestWhichWorkloadsAreKept(t *testing.T) {
+	c, requests := asking(t, headsOf("keda-operator-1", "shop"))
+	c.workloads(t.Context(), []why.Held{scaled})
+	kept := map[string]int{}
+	for _, w := range c.evidence.Workloads.Items {
+		kept[w.Kind+" "+w.Name]++
+	}
+	assert.Len(t, kept, 7)
+	assert.NotContains(t, kept, "pod shop")
+	assert.ElementsMatch(t, *requests, []string{"GET /apis/apps/v1/deployments ", "GET /apis/apps/v1/statefulsets ",
+		"GET /apis/apps/v1/daemonsets ", "GET /api/v1/pods "})
 }
 
 // The controller's conditions and tokens are no change of the namespace.

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -254,6 +255,8 @@ func TestJoined(t *testing.T) {
 	}
 	of := func(resource string) why.Answer[int] { return answers[resource] }
 	assert.Equal(t, why.Answer[int]{Request: "a", Items: []int{1, 2}, Failed: refused}, joined(of, "a", "b", "c"))
+	assert.NotContains(t, failure("", "", errors.New("password=hunter2")).Message, "hunter2",
+		"saved evidence has no secret of an error")
 }
 
 // A type of which more pages are left than are read has the server's count, or says that there are
