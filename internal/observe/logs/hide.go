@@ -79,10 +79,8 @@ func (h hider) Write(line []byte) (int, error) {
 			shown = withoutSecret(shown, known.inJSON)
 		}
 	}
-	if _, err := io.WriteString(h.Writer, words.Clean(string(shortened(shown)))); err != nil {
-		return 0, err
-	}
-	return len(line), nil
+	_, err := io.WriteString(h.Writer, words.Clean(string(shortened(shown))))
+	return len(line), err
 }
 
 var redacted = []byte("[redacted]")

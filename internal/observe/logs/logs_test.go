@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
+	"orrery/controller/events"
 	"orrery/controller/leaderelection"
 	"orrery/informer"
 	"orrery/informer/reflector"
@@ -344,12 +345,48 @@ func TestWhatALineHas(t *testing.T) {
 			trace.PassStarted("a")
 			trace.PassDone("a", time.Second, 0, time.Minute, nil)
 			trace.PassStarted("a")
+			trace.PassDone("a", time.Second, 0, 0, nil)
 			l.Info().Str("id", id).Msg("it was")
 		}, []string{
 			"DEBUG pass started reconcile_id=ID controller=things key=a",
 			"DEBUG pass done reconcile_id=ID controller=things key=a next_look_in_s=60 took_s=1",
 			"DEBUG pass started controller=things key=a",
+			"DEBUG pass done controller=things key=a took_s=1",
 			"INFO  it was id=ID",
+		}},
+		{0, func(l log) { // an election, of which silence and predecessor are named if there are any
+			election := l.Election()
+			election.NewLeader("b", 0)
+			election.NewLeader("b", 20*time.Second)
+			election.Acquired(leaderelection.Term{Identity: "a", Transitions: 2})
+			election.Acquired(leaderelection.Term{Identity: "a", Predecessor: "b", Transitions: 3, Silent: 20 * time.Second})
+			election.Released(nil)
+			election.Released(refused)
+		}, []string{
+			"INFO  standing by, another replica leads leader=b",
+			"INFO  standing by, another replica leads leader=b silence_s=20",
+			"INFO  became leader identity=a transitions=2",
+			"INFO  became leader identity=a predecessor=b silence_s=20 transitions=3", "INFO  released the Lease",
+			"WARN  the Lease could not be released: the other replicas wait until it expires error=no",
+		}},
+		{2, func(l log) { // the end of a watch is no error, nor an Event that was dropped for another reason
+			l.Reflector("pods").WatchEnded(reflector.WatchInfo{Err: io.EOF, Events: 3, Lasted: time.Minute})
+			l.Reflector("pods").WatchEnded(reflector.WatchInfo{ResourceVersion: "7", Err: refused})
+			dropped, event := l.Events().Dropped, &api.Event{ObjectMeta: api.ObjectMeta{Namespace: "a"}}
+			dropped(t.Context(), event, events.DropQueueFull, refused)
+			dropped(t.Context(), event, events.DropForbidden, refused)
+			info := restclient.RequestInfo{Method: "GET", Path: "/apis", Origin: "pass-1"}
+			l.Requests().RequestDone(info, restclient.RequestResult{Code: 200, Duration: time.Second})
+			l.Requests().RequestDone(restclient.RequestInfo{Method: "GET"}, restclient.RequestResult{Err: refused})
+			l.Requests().Throttled(info, time.Second)
+		}, []string{
+			"DEBUG watch ended informer=pods events=3 lasted_s=60 resource_version=",
+			"DEBUG watch ended informer=pods error=no events=0 lasted_s=0 resource_version=7",
+			"DEBUG events are forbidden, continuing without them error=no in_namespace=a pause_s=600",
+			"DEBUG request reconcile_id=pass-1 method=GET path=/apis code=200 took_s=1",
+			"DEBUG request error=no method=GET path= code=0 took_s=0",
+			"WARN  request waited for the client's own rate limit, see --kube-api-qps reconcile_id=pass-1 method=GET " +
+				"path=/apis waited_s=1",
 		}},
 		{0, func(l log) { // the cache of an informer lags, so a conflict is ordinary until it repeats
 			trace := l.Controller("things")

@@ -19,6 +19,7 @@ import (
 	"orrery/controller/events"
 	"orrery/deltafifo"
 	"orrery/informer"
+	"orrery/informer/reflector"
 	"orrery/internal/observe/metrics"
 	"orrery/queue"
 	"orrery/queue/fast"
@@ -157,6 +158,13 @@ func TestRequestsInFigures(t *testing.T) {
 		has(t, m, fmt.Sprintf(`rest_client_request_retries_total{code="<error>",host=%q,verb="GET"} 1`, host))
 	}
 	assert.NotContains(t, text(m), "rest_client_rate_limiter_duration_seconds", "there was no limit")
+	assert.NotContains(t, text(m), `rest_client_request_retries_total{code="200"`, "a first attempt is no retry")
+	trace := m.Requests("b")
+	limited := restclient.RequestResult{Limited: true, Waited: 2 * time.Second, Duration: 5 * time.Second}
+	trace.RequestDone(restclient.RequestInfo{Method: "GET"}, limited)
+	trace.Finished(restclient.RequestInfo{Method: "GET"}, limited)
+	has(t, m, `rest_client_rate_limiter_duration_seconds_sum{host="",verb="GET"} 2`,
+		`rest_client_request_duration_seconds_sum{host="",verb="GET"} 5`)
 }
 
 // A host and the name of a Lease come from the user.
@@ -197,10 +205,11 @@ func TestAHandlerThatHangs(t *testing.T) {
 		m := metrics.New("")
 		handler := informer.HandlerSnapshot{HandlerInfo: informer.HandlerInfo{Handler: "h", ID: 1}, Handled: 10}
 		twin := informer.HandlerSnapshot{HandlerInfo: informer.HandlerInfo{Handler: "h2", ID: 2}, Pending: 7,
-			PeakPending: 9}
+			PeakPending: 9, Handled: 20, Panics: 5}
 		handlers := []*informer.HandlerSnapshot{&handler, &twin}
 		m.Informer(id, func() informer.Snapshot {
-			s := informer.Snapshot{Name: "things"}
+			s := informer.Snapshot{Name: "things", Queued: 1, Objects: 2, ProcessErrors: 3,
+				Reflector: reflector.Snapshot{Lists: 4, Watches: 5, Events: 6, Failures: 7}}
 			for _, h := range handlers {
 				s.Handlers = append(s.Handlers, *h)
 			}
@@ -215,7 +224,14 @@ func TestAHandlerThatHangs(t *testing.T) {
 		stalled("h", 0) // it is idle
 		stalled("h2", 60)
 		has(t, m, `orrery_listener_backlog{handler="h2",informer="things"} 7`,
-			`orrery_listener_backlog_peak{handler="h2",informer="things"} 9`)
+			`orrery_listener_backlog_peak{handler="h2",informer="things"} 9`,
+			`orrery_listener_handled_total{handler="h2",informer="things"} 20`,
+			`orrery_listener_panics_total{handler="h2",informer="things"} 5`,
+			`informer_queued_items{group="",name="test",resource="namespaces",version="v1"} 1`,
+			`orrery_informer_objects{informer="things"} 2`, `orrery_informer_process_errors_total{informer="things"} 3`,
+			`orrery_reflector_lists_total{informer="things"} 4`, `orrery_reflector_watches_total{informer="things"} 5`,
+			`orrery_reflector_events_total{informer="things"} 6`,
+			`orrery_reflector_consecutive_failures{informer="things"} 7`)
 		handler.Pending = 1
 		stalled("h", 0)
 		time.Sleep(30 * time.Second)

@@ -255,6 +255,7 @@ func TestFailuresAreCounted(t *testing.T) {
 	pods := api.PodsResource
 	deployments := api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 	trace.Discovered("ns", 30, nil)
+	trace.Discovered("ns", 31, nil)
 	trace.Discovered("ns", 30, errors.New("a group is down"))
 	trace.TypeDeleted("ns", pods, 0, nil)
 	trace.TypeDeleted("ns", pods, 0, errors.New("refused"))
@@ -266,6 +267,7 @@ func TestFailuresAreCounted(t *testing.T) {
 	trace.Finalized("ns", errors.New("refused"))
 	trace.PassStuck("ns", controller.StuckAfter, 3)
 	trace.PassStuck("ns", 2*controller.StuckAfter, 3)
+	trace.PassStuck("ns", 3*controller.StuckAfter, 3)
 	for _, err := range []error{
 		nil, &nsctl.ResourcesRemainingError{Estimate: 3}, errors.New("refused"),
 		fmt.Errorf("wrapped: %w", &wait.Panic{}),
