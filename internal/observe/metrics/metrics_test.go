@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -102,25 +101,6 @@ func TestCountingCostsNoAllocation(t *testing.T) {
 	plain := testing.AllocsPerRun(200, cycle(fast.New(queue.Config[string]{})))
 	config := queue.Config[string]{Name: "q", Metrics: m.Queues()}
 	assert.Equal(t, plain, testing.AllocsPerRun(200, cycle(fast.New(config))))
-}
-
-// Only a few requests at a time may use what costs memory.
-func TestScrapesHaveALimit(t *testing.T) {
-	m := metrics.New("")
-	entered, release := make(chan struct{}), make(chan struct{})
-	m.BeforeGather(func() {
-		entered <- struct{}{}
-		<-release
-	})
-	page := m.Handler()
-	var scrapes sync.WaitGroup
-	for range 4 {
-		scrapes.Go(func() { answerOf(page) })
-		<-entered
-	}
-	assert.Contains(t, answerOf(page), "Limit of concurrent requests reached")
-	close(release)
-	scrapes.Wait()
 }
 
 // The suite of the queue has what each figure means.

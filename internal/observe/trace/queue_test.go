@@ -1,13 +1,14 @@
 package trace_test
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
-	"sync"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -178,19 +179,68 @@ func TestQueueInOrder(t *testing.T) {
 	}
 }
 
-// A key that is taken before one ahead of it, or twice, contradicts the state once.
-func TestAGetOutOfOrderIsOdd(t *testing.T) {
-	for gets, odd := range map[string]int{"abc": 0, "bac": 1, "aabc": 1} {
+// What one kind of event changes in the state, and that one which contradicts the state is odd.
+func TestWhatAnEventChanges(t *testing.T) {
+	passed := []trace.Event{{Name: "nsctl.passStarted"}, {Name: "nsctl.phaseStarted", Phase: "pods"},
+		{Name: "nsctl.phaseDone", Phase: "pods", Micros: 3}, {Name: "nsctl.typeDeleted", Resource: "pods", N: 2},
+		{Name: "nsctl.typeDeleted", Resource: "nodes"}, {Name: "nsctl.phaseDone", Phase: "pods", Micros: 4},
+		{Name: "nsctl.phaseStarted", Phase: "content"}, {Name: "nsctl.phaseDone", Phase: "pods"}}
+	waits := []trace.Event{{Name: "queue.added"}, {Name: "queue.added", Key: "b"}, {Name: "queue.added", Key: "c"}}
+	failed := []trace.Event{{Name: "reflector.stateChanged", To: "BackingOff"}, {Name: "reflector.backOff", Micros: 9}}
+	asked := []trace.Event{{Name: "restclient.requestStart", Request: 1}, {Name: "restclient.requestStart", Request: 2},
+		{Name: "restclient.requestDone", Request: 2, Code: 200}, {Name: "restclient.requestDone", Request: 1, Err: "x"}}
+	held := []trace.Event{{Name: "lab.held", Gate: "G1"}, {Name: "lab.held", Gate: "G1", Key: "b"}}
+	var contradictions []trace.Event
+	for name := range strings.FieldsSeq("queue.done queue.delayEnded deltafifo.canceled indexer.updated indexer.deleted " +
+		"deltafifo.processed restclient.requestDone restclient.watchClosed lab.stepped") {
+		contradictions = append(contradictions, trace.Event{Name: name})
+	}
+	for _, test := range []struct {
+		path       string // in the state
+		want       any
+		from, then []trace.Event
+	}{
+		{"odd", 0, waits, []trace.Event{{Name: "queue.got"}, {Name: "queue.got", Key: "b"}}},
+		{"odd", 1, waits, []trace.Event{{Name: "queue.got", Key: "b"}, {Name: "queue.got"}}},
+		{"odd", 1, waits, []trace.Event{{Name: "queue.got"}, {Name: "queue.got"}, {Name: "queue.got", Key: "b"}}},
+		{"odd", 1, waits, []trace.Event{{Name: "queue.added"}}},
+		{"odd", 1, waits, []trace.Event{{Name: "queue.got"}, {Name: "queue.added"}, {Name: "queue.added"}}},
+		{"queues.i.delayedTotal", 0, waits, []trace.Event{{Name: "queue.delayed"}}},
+		{"odd", 1, passed, []trace.Event{{Name: "nsctl.passStarted"}}},
+		{"odd", 1, passed, []trace.Event{{Name: "nsctl.passDone"}, {Name: "nsctl.passDone"}}},
+		{"namespaces.a.phases.pods", 7, passed, nil},
+		{"namespaces.a.phase", "content", passed, nil},
+		{"namespaces.a.phase", "", passed, []trace.Event{{Name: "nsctl.passDone"}}},
+		{"namespaces.a.remaining", map[string]any{"pods": 2.0}, passed, nil},
+		{"namespaces.a.remaining", map[string]any{}, passed, []trace.Event{{Name: "nsctl.passStarted"}}},
+		{"namespaces.a.passes", 1, passed, []trace.Event{{Name: "nsctl.enqueued", UID: "1"}}},
+		{"namespaces.a.passes", 0, passed, []trace.Event{{Name: "nsctl.enqueued", UID: "1"},
+			{Name: "nsctl.enqueued", UID: "2"}}},
+		{"informers.i.reflector.failures", 1, failed, nil},
+		{"informers.i.reflector.failures", 0, failed, []trace.Event{{Name: "reflector.event"}}},
+		{"informers.i.reflector.backOff", 9, failed, []trace.Event{{Name: "reflector.stateChanged", To: "BackingOff"}}},
+		{"informers.i.reflector.backOff", 0, failed, []trace.Event{{Name: "reflector.stateChanged", To: "Listing"}}},
+		{"informers.i.reflector.err", "x", failed, []trace.Event{{Name: "reflector.backOff", Err: "x"},
+			{Name: "reflector.backOff"}}},
+		{"odd", 9, nil, contradictions},
+		{"informers.i.handlers.h#1.panics", 1, nil, []trace.Event{{Name: "informer.handlerPanicked", Handler: "h#1"}}},
+		{"requests.failed", 1, asked, []trace.Event{{Name: "restclient.requestStart"}, {Name: "restclient.requestDone"}}},
+		{"requests.latest.2.code", 200, asked, nil},
+		{"lab.held.G1", []any{"b"}, held, []trace.Event{{Name: "lab.stepped", Gate: "G1"}}},
+		{"lab.held", map[string]any{}, held, []trace.Event{{Name: "lab.stepped", Gate: "G1"},
+			{Name: "lab.stepped", Gate: "G1", Key: "b"}}},
+	} {
 		state := trace.NewState()
-		apply := func(name, keys string) {
-			for _, key := range keys {
-				state.Apply(&trace.Event{Seq: state.Seq + 1, Name: name, In: "keys", Key: string(key)})
-				state = state.Clone()
-			}
+		for _, e := range slices.Concat(test.from, test.then) {
+			e.Seq, e.In, e.Key = state.Seq+1, "i", cmp.Or(e.Key, "a")
+			state.Apply(&e)
+			state = state.Clone()
 		}
-		apply("queue.added", "abc")
-		apply("queue.got", gets)
-		assert.EqualValues(t, odd, state.Odd, "added abc, got %s", gets)
+		var got any = decoded(t, state)
+		for name := range strings.SplitSeq(test.path, ".") {
+			got = got.(map[string]any)[name]
+		}
+		assert.EqualValues(t, test.want, got, "%s after %+v", test.path, test.then)
 	}
 }
 
@@ -212,50 +262,6 @@ func TestQueueWithALateHook(t *testing.T) {
 		last := check()
 		assert.Empty(t, last.Lost)
 		assert.Equal(t, []string{"1", "3", "2"}, last.Queues["keys"].Waiting())
-	})
-}
-
-// A gap costs no more than the events around it, however many are missing: the numbers in it are
-// not looked for one by one.
-func TestHugeGapIsPassed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, err := trace.Start(trace.Config{})
-		require.NoError(t, err)
-		hooks := r.Queue("keys")
-		hooks.Added(queue.Event[string]{Key: "first", Seq: 1})
-		hooks.Added(queue.Event[string]{Key: "last", Seq: 1<<50 + 4})
-		hooks.Added(queue.Event[string]{Key: "third", Seq: 3})
-		hooks.Added(queue.Event[string]{Key: "second", Seq: 2})
-		r.Stop("")
-		state := r.State()
-		assert.Equal(t, []string{"first", "second", "third", "last"}, state.Queues["keys"].Waiting())
-		assert.Empty(t, state.Lost)
-	})
-}
-
-// Hooks of several goroutines at once: every event is in the recording, or counted as lost.
-func TestQueueCountsEveryEvent(t *testing.T) {
-	withSets(t, func(t *testing.T, set gears.Set) {
-		r, check := start(t, trace.Config{})
-		q := set.NewQueue(nil, queue.Config[string]{Trace: r.Queue("keys")})
-		var workers, producers sync.WaitGroup
-		for range 4 {
-			workers.Go(func() {
-				for key, down := q.Get(); !down; key, down = q.Get() {
-					q.Done(key)
-				}
-			})
-			producers.Go(func() {
-				for n := range 2000 {
-					q.Add(string(rune('a' + n%7)))
-				}
-			})
-		}
-		producers.Wait()
-		q.ShutDownWithDrain()
-		workers.Wait()
-		last, recorded := q.Snapshot().Seq, check()
-		f := recorded.Queues["keys"]
-		assert.Equal(t, last, f.Added+f.Coalesced+f.Got+f.Done+recorded.Lost["queue"])
+		assert.EqualValues(t, 1_060_000, last.Time, "a time is in microseconds since the start")
 	})
 }

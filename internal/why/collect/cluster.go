@@ -26,7 +26,6 @@ func (c *collector) first(ctx context.Context) error {
 	e := &c.evidence
 	e.Namespace, e.At, e.Refused = namespace, at, failed
 	if failed != nil && failed.Code == http.StatusNotFound && !c.many {
-		var err error
 		e.Terminating, err = c.inDeletionNow(ctx)
 		if api.CodeOf(err) != http.StatusForbidden {
 			return err // any server may answer 404
@@ -280,8 +279,7 @@ func (c *collector) backends(ctx context.Context) {
 	for _, definition := range e.Definitions.Items {
 		want(definition.Converter.Service)
 	}
-	backends := each(wanted, func(s why.Service) why.Backend { return c.backend(ctx, s) })
-	e.Backends = append(e.Backends, backends...)
+	e.Backends = each(wanted, func(s why.Service) why.Backend { return c.backend(ctx, s) })
 }
 
 // backend reads whether a Service exists and how many ready endpoints it has.

@@ -101,23 +101,6 @@ func asking(t *testing.T, body string) (c *collector, requests *[]string) {
 	return newCollector(client, "shop", Options{}), requests
 }
 
-// The first four refusals are reviewed.
-func TestWhichRefusalsAreReviewed(t *testing.T) {
-	c, requests := asking(t, `{"status":{"allowed":false}}`)
-	var text []string
-	for _, what := range []string{"a", "b", "c", "d", "e"} {
-		text = append(text, what+` is forbidden: User "u" cannot list resource "`+what+
-			`" in API group "" in the namespace "shop"`)
-	}
-	c.evidence.Namespace = &why.Namespace{Conditions: []api.NamespaceCondition{{
-		Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue, Message: strings.Join(text, ", "),
-	}}}
-	c.reviews(t.Context())
-	require.Len(t, c.evidence.Reviews, maxReviews)
-	assert.Equal(t, "d", c.evidence.Reviews[3].Resource)
-	assert.Len(t, *requests, maxReviews)
-}
-
 // A discovery of several requests is left out if they would exceed the limit.
 func TestTheLimitHoldsForDiscovery(t *testing.T) {
 	c, requests := asking(t, `{}`)
