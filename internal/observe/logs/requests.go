@@ -20,12 +20,8 @@ func (l *Logger) Requests() *restclient.Trace {
 			if info.Verb == "watch" {
 				slow.ended(info) // open; it has no other end
 			}
-			event := origin(info.Origin, l.At(verbosityRequests)).Str("method", info.Method).Str("path", info.Path).
-				Int("code", result.Code).Dur("took_s", rounded(result.Duration))
-			if result.Err != nil {
-				event = event.Err(result.Err)
-			}
-			event.Msg("request")
+			origin(info.Origin, l.At(verbosityRequests)).Str("method", info.Method).Str("path", info.Path).
+				Int("code", result.Code).Dur("took_s", rounded(result.Duration)).Err(result.Err).Msg("request")
 		},
 		Retry: func(info restclient.RequestInfo, wait time.Duration, err error) {
 			slow.failed(info, err)

@@ -45,9 +45,7 @@ type collector struct {
 func newCollector(config Config, start time.Time, capacity int) (*collector, error) {
 	header := config.Header
 	header.Version, header.Schema, header.Start = 1, Schema, start.UTC().Format(time.RFC3339Nano)
-	if header.Clock == "" {
-		header.Clock = "real"
-	}
+	header.Clock = cmp.Or(header.Clock, "real")
 	c := &collector{
 		header: header, spare: make([]record, 0, capacity),
 		queues: map[string]uint64{}, state: NewState(),
