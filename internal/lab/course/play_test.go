@@ -52,6 +52,9 @@ func control(mode string) int {
 	if os.Args[1] == "why" {
 		return explains(mode)
 	}
+	if os.Args[1] == "bench" {
+		return measures(mode)
+	}
 	port := os.Args[slices.Index(os.Args, "--metrics-port")+1]
 	var scrapes atomic.Int32
 	http.HandleFunc("/interrupt", func(http.ResponseWriter, *http.Request) {
@@ -106,6 +109,9 @@ func played(t *testing.T, mode, actions string) (outcome course.Outcome, told st
 	if mode == "dies" {
 		run = course.Run{Program: "examples/p", Args: []string{"-a"}}
 	}
+	if mode == "panics" {
+		run.Program = "examples/p"
+	}
 	require.NoError(t, yaml.Unmarshal([]byte(actions), &run.Script))
 	return playing(t, t.Context(), mode, course.PlayConfig{Run: run})
 }
@@ -148,13 +154,14 @@ func TestAnotherOutcomeIsToldAndIsNoError(t *testing.T) {
 		{"dies", "[{create_machine: web}, {machines: {objects: [web], servers: [web], within: 1ms}}]",
 			"VirtualMachines: web; servers: none; want VirtualMachines: web; servers: web\n"},
 		{"works", "[{killed: 1ms}]", "The program is still running after 0 s"},
-		{"panics", "[{pause: 1m}]", ""},
-		{"panics", "[{killed: 60s}]", ""},
+		{"panics", "[{start: {}}, {pause: 1m}]", ""},
+		{"panics", "[{start: {}}, {touch: {times: 1, every: 1m}}]", ""},
+		{"panics", "[{start: {}}, {killed: 60s}]", ""},
 	} {
 		outcome, told, err := played(t, c.mode, c.actions)
 		require.NoError(t, err)
 		assert.False(t, outcome.OK)
-		assert.Equal(t, c.want == "", outcome.Crashed)
+		assert.Equal(t, c.want == "", outcome.Crashed, "an action sees that the program has ended: %s", c.actions)
 		assert.Contains(t, told, c.want)
 		if outcome.Crashed {
 			assert.Contains(t, outcome.Output, "panic: lab 08: Queue.Get is yours to write")
@@ -165,8 +172,11 @@ func TestAnotherOutcomeIsToldAndIsNoError(t *testing.T) {
 // A kept run ends when its context does; the outcome is that of the script.
 func TestARunIsKept(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
-	run := course.Run{Script: []course.Action{{Fill: &course.Fill{Prefix: "team", Namespaces: 2}}}}
-	found := 0
+	run := course.Run{Script: []course.Action{
+		{Fill: &course.Fill{Prefix: "team", Namespaces: 2, Objects: 3, Pods: 1}},
+		{Touch: &course.Touch{Prefix: "team", Times: 2}}, {Delete: "team"},
+	}}
+	found := map[string]int{}
 	outcome, _, err := playing(t, ctx, "works", course.PlayConfig{Run: run, Keep: func(file, gears string) {
 		defer interrupt()
 		config, _, err := kubeconfig.Load(kubeconfig.Options{Path: file})
@@ -174,18 +184,21 @@ func TestARunIsKept(t *testing.T) {
 		client, err := restclient.New(config)
 		require.NoError(t, err)
 		defer client.Close()
-		list, err := restclient.Dynamic(client, api.NamespacesResource, "").List(ctx, api.ListOptions{})
-		require.NoError(t, err)
-		for _, namespace := range list.Items {
-			if strings.HasPrefix(namespace.GetName(), "team-") {
-				found++
+		for _, of := range []api.GroupVersionResource{api.NamespacesResource, api.ConfigMapsResource, api.PodsResource} {
+			list, err := restclient.Dynamic(client, of, "").List(ctx, api.ListOptions{})
+			require.NoError(t, err)
+			for _, o := range list.Items {
+				if strings.HasPrefix(o.GetNamespace()+o.GetName(), "team-") && o.GetName() != "kube-root-ca.crt" {
+					found[fmt.Sprint(of.Resource, o.GetAnnotations()["touched"], o.GetDeletionTimestamp() != nil)]++
+				}
 			}
 		}
 		ask(gears, "/metrics")
 	}})
 	require.NoError(t, err)
 	assert.True(t, outcome.OK)
-	assert.Equal(t, 2, found)
+	assert.Equal(t, map[string]int{"namespaces1true": 2, "configmapsfalse": 6, "pods1false": 2}, found,
+		"each namespace has its objects, the last touch has reached it and its pod, and it was deleted")
 }
 
 // ask sends a request to a controller, which may end before it has answered.
@@ -337,8 +350,9 @@ func TestAStuckNamespaceIsExplainedAfterAPass(t *testing.T) {
 		{"guesses", true, false, "shop C07 true\n"},
 	} {
 		outcome, told, err := playing(t, t.Context(), c.mode, course.PlayConfig{
-			Run:      course.Run{Script: []course.Action{{Stuck: &course.Stuck{Namespace: "second"}}}},
-			Verdicts: file, Passed: c.passed,
+			Run: course.Run{Script: []course.Action{{Stuck: &course.Stuck{Namespace: "second",
+				Within: time.Millisecond}}}},
+			Verdicts: file, Passed: c.passed, LimitFactor: 1000,
 		})
 		require.NoError(t, err)
 		assert.Equal(t, c.ok, outcome.OK, told)
@@ -347,6 +361,41 @@ func TestAStuckNamespaceIsExplainedAfterAPass(t *testing.T) {
 		assert.Contains(t, told, c.says)
 		assert.Equal(t, c.passed && c.ok, strings.Contains(told, "\nC18\n"), told)
 		assert.Equal(t, !c.ok, strings.Contains(told,
-			"orrery why must prove C07, C18, and has not done so within 0 s"), told)
+			"orrery why must prove C07, C18, and has not done so within 1 s"), "the factor multiplies the limit: %s", told)
+	}
+}
+
+// measures is "lab bench": two rounds of a design, and one of another.
+func measures(mode string) int {
+	if mode == "refuses" {
+		fmt.Fprintln(os.Stderr, "a line\nlab: no such design")
+		return 1
+	}
+	const result = `{"subject": %q, "figures": [{"name": "other"}, {"name": "processed", "value": %d}],
+		"latency": {"unit": "ns", "p50": %d, "p90": 2e4, "p99": 3e4, "max": 4e4}}`
+	if strings.Join(os.Args[1:], " ") != "bench queue --design fast,textbook -o json -q" {
+		return 1
+	}
+	fmt.Printf(`{"results": [`+result+","+result+","+result+"]}", "fast", 3000, 12000, "fast", 1000, 10000,
+		"textbook", 500, map[string]int{"works": 10000, "errs": 9999}[mode])
+	return 0
+}
+
+func TestABenchmarkIsMeasured(t *testing.T) {
+	for _, c := range []struct{ mode, says string }{
+		{"works", "fast       2 k/s   p50 11 µs   p90 20 µs   p99 30 µs   max 40 µs\n"},
+		{"errs", "With the design textbook, the latency p50 is 10µs. It must be at least 10µs"},
+		{"refuses", "lab: no such design\n"},
+		{"panics", ""},
+	} {
+		outcome, told, err := playing(t, t.Context(), c.mode, course.PlayConfig{Run: course.Run{
+			Program: "cmd/lab", Args: []string{"bench"}, Script: []course.Action{{Bench: &course.Bench{
+				Args: []string{"queue"}, Designs: []string{"fast", "textbook"},
+				AtLeast: map[string]time.Duration{"p50": 10 * time.Microsecond}}}},
+		}})
+		require.NoError(t, err)
+		assert.Equal(t, c.mode == "works", outcome.OK, "%s: %s", c.mode, told)
+		assert.Equal(t, c.mode == "panics", outcome.Crashed, "%s: a stack is a crash", c.mode)
+		assert.Contains(t, told, c.says)
 	}
 }

@@ -1,6 +1,7 @@
 package course_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -43,7 +44,8 @@ func run(t *testing.T, step course.Step, before ...string) (course.Result, error
 		steps = append(steps, course.Step{Run: each})
 	}
 	step.Name, step.Run = "a", "Test"+step.Run
-	return course.TestBinary{Binary: os.Args[0], Dir: ".", Memory: 300 << 20}.Run(t.Context(), step, steps)
+	binary := course.TestBinary{Binary: os.Args[0], Dir: ".", LimitFactor: 2, Memory: 300 << 20}
+	return binary.Run(t.Context(), step, steps)
 }
 
 func TestStepsEnd(t *testing.T) {
@@ -56,7 +58,7 @@ func TestStepsEnd(t *testing.T) {
 		{step: course.Step{Run: "Parts/passes"}, passed: true},
 		{step: course.Step{Run: "Parts/fails"}, output: "because"},
 		{step: course.Step{Run: "Parts/hangs", Limit: 100 * time.Millisecond},
-			output: "panic: test timed out after 100ms"},
+			output: "panic: test timed out after 200ms"},
 		{step: course.Step{Run: "Parts/leaves"}, output: `unexpected call to os.Exit\(0\) during test`},
 		{step: course.Step{Run: "Parts/passes", Flags: []string{"-test.count=2"}}, passed: true,
 			output: `(?s)(--- PASS: TestParts/.*){2}`},
@@ -69,7 +71,7 @@ func TestStepsEnd(t *testing.T) {
 		result, err := run(t, c.step, c.before...)
 		require.NoError(t, err)
 		assert.Equal(t, c.passed, result.Passed, result.Output)
-		assert.Regexp(t, c.output, result.Output)
+		assert.Regexp(t, c.output, result.Output, "the output of %s, whose limit is doubled", c.step.Run)
 	}
 	result, err := run(t, course.Step{Run: "Parts/talks"})
 	require.NoError(t, err)
@@ -78,6 +80,12 @@ func TestStepsEnd(t *testing.T) {
 		_, err = run(t, course.Step{Run: "Nothing"}, before...)
 		assert.EqualError(t, err, "step a: no test has the name TestNothing")
 	}
+	_, err = course.TestBinary{Binary: "/missing"}.Run(t.Context(), course.Step{}, nil)
+	assert.ErrorIs(t, err, os.ErrNotExist, "a binary that cannot run is no failed step")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = course.TestBinary{Binary: os.Args[0]}.Run(ctx, course.Step{Run: "Nothing"}, nil)
+	assert.ErrorIs(t, err, context.Canceled, "an interrupted step has not failed")
 }
 
 // Memory is watched where there is /proc.

@@ -165,6 +165,8 @@ func TestPathsAreMappedBack(t *testing.T) {
 	} {
 		assert.Equal(t, want, o.Map(printed))
 	}
+	_, learners := o.Name(mine)
+	assert.True(t, learners, "the compiler's relative path is the learner's")
 	assert.Equal(t, "gear/counter.go:9: x", o.Canonical("/another/folder/gear/counter.go:9: x"))
 	elsewhere, err := course.NewOverlay(repository, folder.Of(lab), map[*course.Lab]string{lab: folder.Of(lab)})
 	require.NoError(t, err)
@@ -214,9 +216,27 @@ func TestAnInterruptedKitLeavesNoFile(t *testing.T) {
 	require.ErrorIs(t, course.WriteKit(ctx, kit), context.Canceled)
 	kit.Archives = []string{filepath.Join(into, "nothing")}
 	require.ErrorIs(t, course.WriteKit(t.Context(), kit), os.ErrNotExist)
+	kit.Archives = nil
+	labtest.Write(t, filepath.Join(dir, "go.mod"), "module orrery\n\ngo 1.26.0\n\nrequire example.com/nothing v1.0.0\n")
+	t.Setenv("GOPROXY", "off")
+	require.ErrorContains(t, course.WriteKit(t.Context(), kit), "example.com/nothing", "a module cannot be had")
 	left, err := filepath.Glob(filepath.Join(into, "kit*"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// The race detector needs cgo and a C compiler, which may have arguments.
+func TestTheRaceDetectorIsLookedUp(t *testing.T) {
+	for _, c := range []struct {
+		cgo, compiler string
+		race          bool
+	}{{"1", "go -x", true}, {"1", "/missing/cc", false}, {"0", "go", false}} {
+		t.Setenv("CGO_ENABLED", c.cgo)
+		t.Setenv("CC", c.compiler)
+		toolchain, err := course.LookUpToolchain(t.Context(), ".")
+		require.NoError(t, err)
+		assert.Equal(t, c.race, toolchain.Race, "cgo %s, compiler %s", c.cgo, c.compiler)
+	}
 }
 
 // A build constraint keeps the program out of this package.
