@@ -119,6 +119,7 @@ func TestALearnersWay(t *testing.T) {
 
 	_, stdout, _ = lab(t, "reset", "04", "--lang", "zh-CN")
 	assert.Contains(t, stdout, "之前的目录已改名为 workshop/work/04-counter.bak-1\n")
+	assert.Contains(t, stdout, "workshop/labs/04-counter/README.zh-CN.md", "the task in the learner's language")
 	_, stdout, _ = lab(t, "list")
 	assert.Contains(t, stdout, "04  started 0/2        20  Counter  [counting]")
 	code, _, _ = lab(t, "diff", "04")
@@ -147,6 +148,16 @@ func TestChangesOutsideOfThePageAreNamed(t *testing.T) {
 	assert.Zero(t, code, stdout)
 	assert.Contains(t, stdout, "workshop/work/04-counter/gear/other.go was changed, but is only for reading")
 	assert.Contains(t, stdout, "The reference gear/counter.go has changed since you started.")
+}
+
+// The labs that matter first come first.
+func TestTheOrderOfTheList(t *testing.T) {
+	dir := filepath.Join(repository(t), "workshop/labs")
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "03-other"), os.DirFS(filepath.Join(dir, "04-counter"))))
+	labtest.Replace(t, filepath.Join(dir, "03-other/lab.yaml"), `id: "04"`, `id: "03"`)
+	labtest.Replace(t, filepath.Join(dir, "03-other/lab.yaml"), "first: 1\n", "")
+	_, stdout, _ := lab(t, "list")
+	assert.Regexp(t, `(?m)^04 .*\n\n?\D+\n03 `, stdout, "the heading of the others stands between")
 }
 
 func TestWithoutALabThereIsNothingToTest(t *testing.T) {

@@ -180,5 +180,9 @@ func TestBreakOnAServer(t *testing.T) {
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stdout, "the namespace shop is still there")
 	stripped.Solve(world)
+	causes.Finalize(world)
 	require.NoError(t, world.Err())
+	code, stdout, _ = lab(t, "break", "--check", "--server", file)
+	assert.Zero(t, code, stdout)
+	assert.Contains(t, stdout, "✔ the namespace is gone, and nothing was stranded or damaged: C18, ")
 }

@@ -106,11 +106,8 @@ func playing(t *testing.T, ctx context.Context, mode string, config course.PlayC
 func played(t *testing.T, mode, actions string) (outcome course.Outcome, told string, err error) {
 	t.Helper()
 	run := course.Run{Args: []string{"--concurrent-namespace-syncs=3"}}
-	if mode == "dies" {
+	if mode == "dies" || mode == "panics" {
 		run = course.Run{Program: "examples/p", Args: []string{"-a"}}
-	}
-	if mode == "panics" {
-		run.Program = "examples/p"
 	}
 	require.NoError(t, yaml.Unmarshal([]byte(actions), &run.Script))
 	return playing(t, t.Context(), mode, course.PlayConfig{Run: run})
@@ -367,13 +364,10 @@ func TestAStuckNamespaceIsExplainedAfterAPass(t *testing.T) {
 
 // measures is "lab bench": two rounds of a design, and one of another.
 func measures(mode string) int {
-	if mode == "refuses" {
-		fmt.Fprintln(os.Stderr, "a line\nlab: no such design")
-		return 1
-	}
 	const result = `{"subject": %q, "figures": [{"name": "other"}, {"name": "processed", "value": %d}],
 		"latency": {"unit": "ns", "p50": %d, "p90": 2e4, "p99": 3e4, "max": 4e4}}`
-	if strings.Join(os.Args[1:], " ") != "bench queue --design fast,textbook -o json -q" {
+	if mode == "refuses" || strings.Join(os.Args[1:], " ") != "bench queue --design fast,textbook -o json -q" {
+		fmt.Fprintln(os.Stderr, "a line\nlab: no such design")
 		return 1
 	}
 	fmt.Printf(`{"results": [`+result+","+result+","+result+"]}", "fast", 3000, 12000, "fast", 1000, 10000,

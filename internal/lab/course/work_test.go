@@ -3,6 +3,7 @@ package course_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -227,15 +228,12 @@ func TestAnInterruptedKitLeavesNoFile(t *testing.T) {
 
 // The race detector needs cgo and a C compiler, which may have arguments.
 func TestTheRaceDetectorIsLookedUp(t *testing.T) {
-	for _, c := range []struct {
-		cgo, compiler string
-		race          bool
-	}{{"1", "go -x", true}, {"1", "/missing/cc", false}, {"0", "go", false}} {
-		t.Setenv("CGO_ENABLED", c.cgo)
-		t.Setenv("CC", c.compiler)
+	for _, c := range [][3]string{{"1", "go -x", "true"}, {"1", "/missing/cc", "false"}, {"0", "go", "false"}} {
+		t.Setenv("CGO_ENABLED", c[0])
+		t.Setenv("CC", c[1])
 		toolchain, err := course.LookUpToolchain(t.Context(), ".")
 		require.NoError(t, err)
-		assert.Equal(t, c.race, toolchain.Race, "cgo %s, compiler %s", c.cgo, c.compiler)
+		assert.Equal(t, c[2], fmt.Sprint(toolchain.Race), "cgo %s, compiler %s", c[0], c[1])
 	}
 }
 

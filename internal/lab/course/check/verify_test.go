@@ -20,6 +20,13 @@ func TestASoundLabPasses(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, ok, out.String())
 	assert.Equal(t, len(checks), strings.Count(out.String(), "✔"), out.String())
+
+	broken := labtest.Lab(t, repository)
+	broken.Tests.AtLeast++
+	ok, err = Verify(t.Context(), repository, []*course.Lab{broken, labtest.Lab(t, repository)}, &out)
+	require.NoError(t, err)
+	assert.False(t, ok, "a broken lab is not forgotten after a sound one")
+	assert.Contains(t, out.String(), "✘ reference passes")
 }
 
 // Each kind of sabotage is found by its check.

@@ -86,7 +86,7 @@ files: [{path: gear/counter.go, write: [Counter.Add, Counter.Value], remove: []}
 tests:
   files: [contract_test.go]
   at_least: 4 # TestContract counts in both steps
-  steps: [{name: sum, run: TestContract/sum, functions: [Counter.Add]}, {name: twice, run: TestContract/twice}]
+  steps: [{name: sum, run: TestContract/sum, functions: [Counter.Value]}, {name: twice, run: TestContract/twice}]
 hints:
   rungs: [{en: one, zh-CN: 一}, {en: two, zh-CN: 二}, {en: three, zh-CN: 三}]
   state:
