@@ -114,6 +114,8 @@ func TestALearnersWay(t *testing.T) {
 	assert.Equal(t, 1, code)
 	_, stdout, _ = lab(t, "diff", "04")
 	assert.Contains(t, stdout, "+\tc.n = n", "a page that has passed keeps its difference open")
+	_, stdout, _ = lab(t, "hint", "04")
+	assert.Contains(t, stdout, "It keeps the last only.", "the failure counts, not that it passed before")
 	_, stdout, _ = lab(t, "list")
 	assert.Contains(t, stdout, "04  changed 0/2         –  Counter  [counting]")
 
@@ -150,16 +152,6 @@ func TestChangesOutsideOfThePageAreNamed(t *testing.T) {
 	assert.Contains(t, stdout, "The reference gear/counter.go has changed since you started.")
 }
 
-// The labs that matter first come first.
-func TestTheOrderOfTheList(t *testing.T) {
-	dir := filepath.Join(repository(t), "workshop/labs")
-	require.NoError(t, os.CopyFS(filepath.Join(dir, "03-other"), os.DirFS(filepath.Join(dir, "04-counter"))))
-	labtest.Replace(t, filepath.Join(dir, "03-other/lab.yaml"), `id: "04"`, `id: "03"`)
-	labtest.Replace(t, filepath.Join(dir, "03-other/lab.yaml"), "first: 1\n", "")
-	_, stdout, _ := lab(t, "list")
-	assert.Regexp(t, `(?m)^04 .*\n\n?\D+\n03 `, stdout, "the heading of the others stands between")
-}
-
 func TestWithoutALabThereIsNothingToTest(t *testing.T) {
 	dir := repository(t)
 	fails := func(want string, args ...string) {
@@ -172,7 +164,14 @@ func TestWithoutALabThereIsNothingToTest(t *testing.T) {
 	for _, command := range []string{"test", "run", "reset"} {
 		fails("lab 04 has not been started; type: lab start 04", command, "4")
 	}
-	require.NoError(t, os.RemoveAll(filepath.Join(dir, "workshop/labs")))
+	labs := filepath.Join(dir, "workshop/labs")
+	require.NoError(t, os.CopyFS(filepath.Join(labs, "03-other"), os.DirFS(filepath.Join(labs, "04-counter"))))
+	labtest.Replace(t, filepath.Join(labs, "03-other/lab.yaml"), `id: "04"`, `id: "03"`)
+	labtest.Replace(t, filepath.Join(labs, "03-other/lab.yaml"), "first: 1\n", "")
+	_, stdout, _ := lab(t, "list")
+	assert.Regexp(t, `(?m)^04 .*\n\n?\D+\n03 `, stdout, "the labs that matter first come first")
+
+	require.NoError(t, os.RemoveAll(labs))
 	fails("this repository has no labs in workshop/labs", "list")
 	t.Chdir(t.TempDir())
 	fails("this folder is not inside the repository of Orrery; go there, then try again", "list")
@@ -213,12 +212,17 @@ func TestInsideALabsFolderItsNumberMayBeLeftOut(t *testing.T) {
 
 // A page is tested when it is saved, until a signal.
 func TestWatchTestsAfterEachSave(t *testing.T) {
-	begun(t, adding("c.n = n"))
+	folder := course.FolderIn(begun(t, adding("c.n = n")))
 	watch := start(t, "watch", "04")
 	watch.until(t, "✘ sum   · twice   0 of 2 steps")
 	labtest.Write(t, yours, labtest.Reference)
 	watch.until(t, "All steps passed without the race detector. The whole test: lab test 04\n")
+	labtest.Write(t, yours, adding("c.m += n"))
+	watch.until(t, "c.m undefined")
 	assert.NoError(t, watch.end())
+	progress, err := folder.Progress()
+	require.NoError(t, err)
+	assert.Equal(t, "build", progress["04"].Failed.Kind(), "lab hint is about the last test")
 }
 
 // quiz runs lab with an input.
@@ -264,10 +268,12 @@ Lab 04, Counter: question 2 of 2
 	assert.Zero(t, code)
 	assert.Contains(t, stdout, "✔ 对。\n一个键只等一次。\n")
 	assert.True(t, strings.HasSuffix(stdout, "\n答对 1 题，共 1 题。\n"), stdout)
+	_, _, stderr = lab(t, "start", "04")
+	require.Empty(t, stderr)
 	progress, err := course.FolderIn(dir).Progress()
 	require.NoError(t, err)
-	assert.Equal(t, course.Progress{"04": {Answers: map[string]string{"order": "b", "again": "1"}}}, progress,
-		"a question that is skipped keeps its answer")
+	assert.Equal(t, map[string]string{"order": "b", "again": "1"}, progress["04"].Answers,
+		"a question that is skipped keeps its answer, and a lab that begins has those of before")
 }
 
 func TestDoctor(t *testing.T) {

@@ -91,13 +91,6 @@ func TestTheSameSeedDrawsTheSame(t *testing.T) {
 	assert.NotEqual(t, draw(1, 1), draw(0, 1))
 }
 
-func TestDrawingDoesNotAllocate(t *testing.T) {
-	for _, d := range bench.Distributions() {
-		picker := bench.NewKeys(1000, d, 1).Picker(3)
-		assert.Zero(t, testing.AllocsPerRun(1000, func() { picker.Next() }), d)
-	}
-}
-
 func TestACostInABubbleIsSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, d := range []time.Duration{-1, 0, 1, time.Microsecond, 49 * time.Microsecond, time.Second} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,13 +76,7 @@ func (m Machine) String() string {
 
 // join joins what is known.
 func join(words ...string) string {
-	known := words[:0]
-	for _, word := range words {
-		if word != "" {
-			known = append(known, word)
-		}
-	}
-	return strings.Join(known, ", ")
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), ", ")
 }
 
 // Busy returns a warning if the machine has other work: ratios tolerate some of it, figures do not.

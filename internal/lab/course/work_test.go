@@ -3,7 +3,6 @@ package course_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -224,17 +223,6 @@ func TestAnInterruptedKitLeavesNoFile(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(into, "kit*"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
-}
-
-// The race detector needs cgo and a C compiler, which may have arguments.
-func TestTheRaceDetectorIsLookedUp(t *testing.T) {
-	for _, c := range [][3]string{{"1", "go -x", "true"}, {"1", "/missing/cc", "false"}, {"0", "go", "false"}} {
-		t.Setenv("CGO_ENABLED", c[0])
-		t.Setenv("CC", c[1])
-		toolchain, err := course.LookUpToolchain(t.Context(), ".")
-		require.NoError(t, err)
-		assert.Equal(t, c[2], fmt.Sprint(toolchain.Race), "cgo %s, compiler %s", c[0], c[1])
-	}
 }
 
 // A build constraint keeps the program out of this package.
