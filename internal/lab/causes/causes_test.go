@@ -2,6 +2,7 @@ package causes_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -158,12 +159,8 @@ func certaintyOf(f causes.Fixture) why.Certainty {
 // What only looks like a cause is not named.
 func TestNearMiss(t *testing.T) {
 	for _, f := range causes.Fixtures() {
-		settle := f.NearMissSettle
-		if settle == 0 {
-			settle = f.Settle
-		}
 		t.Run(f.ID, func(t *testing.T) {
-			inWorld(t, f, f.NearMiss, settle, func(t *testing.T, c *clustertest.Cluster) {
+			inWorld(t, f, f.NearMiss, cmp.Or(f.NearMissSettle, f.Settle), func(t *testing.T, c *clustertest.Cluster) {
 				_, report := judged(t, c, collect.Options{})
 				assert.Nil(t, find(report, f.ID), text(t, report))
 			})

@@ -1,6 +1,7 @@
 package causes_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -126,10 +127,7 @@ func inWorldOf(
 		time.Sleep(time.Second) // the kubelet registers its node
 		setUp(w)
 		require.NoError(t, w.Err())
-		if settle == 0 {
-			settle = causes.Settled
-		}
-		time.Sleep(settle)
+		time.Sleep(cmp.Or(settle, causes.Settled))
 		test(t, c)
 	})
 }

@@ -9,6 +9,7 @@
 package causes
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -485,12 +486,7 @@ func together(w *World, then func(part *World, f Fixture), fixtures []Fixture) {
 	}
 }
 
-func (f Fixture) settle() time.Duration {
-	if f.Settle == 0 {
-		return Settled
-	}
-	return f.Settle
-}
+func (f Fixture) settle() time.Duration { return cmp.Or(f.Settle, Settled) }
 
 // course has the twelve causes of lab 13 of the workshop. A namespace has one of each of its two
 // groups: the first one has a cause that keeps the pods, and one that waits behind them; the second

@@ -19,6 +19,7 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -173,10 +174,8 @@ func (l *Lab) IsCode() bool { return len(l.Files) > 0 && path.Ext(l.Files[0].Pat
 
 // Page returns the page with that path, or nil.
 func (l *Lab) Page(file string) *File {
-	for i := range l.Files {
-		if l.Files[i].Path == file {
-			return &l.Files[i]
-		}
+	if i := slices.IndexFunc(l.Files, func(f File) bool { return f.Path == file }); i >= 0 {
+		return &l.Files[i]
 	}
 	return nil
 }
