@@ -134,6 +134,7 @@ func TestAScriptIsPlayed(t *testing.T) {
 	assert.Contains(t, told, "both end with the script, unless you add --keep\n")
 	assert.True(t, strings.HasSuffix(told, "stopping the program; it may finish its work, for 30 s at most\n"), told)
 	assert.Contains(t, told, "passes is 42 (≥ 42, ≤ 42)\n")
+	assert.Contains(t, told, "all 0 namespaces are gone\n", "what was waited for has come about")
 	assert.Contains(t, outcome.Output, "--gears textbook --concurrent-namespace-syncs=3")
 }
 
