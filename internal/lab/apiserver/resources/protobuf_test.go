@@ -1,9 +1,11 @@
 package resources_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"orrery/internal/lab/apiserver/resources"
@@ -55,6 +57,32 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 			_, err := resources.DecodeProtobuf(row.body)
 			assert.ErrorContains(t, err, row.is)
 		})
+	}
+}
+
+// A body is read as the JSON of the same object.
+func TestBodiesAreReadLikeJSON(t *testing.T) {
+	number := func(field protowire.Number, value uint64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(nil, field, protowire.VarintType), value)
+	}
+	port := func(target ...[]byte) []byte { return msg(1, number(3, 80), msg(4, target...), number(5, 0)) }
+	probe := msg(10, msg(1, msg(2, text(1, "/live"))), number(2, 5))
+	limits := msg(8, msg(1, text(1, "cpu"), msg(2, text(1, "100m"))))
+	for want, sent := range map[string][]byte{
+		`{"kind":"Service","apiVersion":"v1","spec":{"ports":[{"port":80,"targetPort":"web"},{"port":80,"targetPort":81}],
+			"publishNotReadyAddresses":true}}`: body("v1", "Service", msg(2, port(number(1, 1), text(3, "web")),
+			port(number(2, 81)), number(13, 1))),
+		`{"kind":"Secret","apiVersion":"v1","data":{"k":"AQI="},"immutable":false}`: body("v1", "Secret",
+			msg(2, text(1, "k"), text(2, "\x01\x02")), text(3, ""), number(5, 0)),
+		`{"kind":"Pod","apiVersion":"v1","spec":{"containers":[{"name":"c","resources":{"limits":{"cpu":"100m"}},
+			"livenessProbe":{"httpGet":{"path":"/live"},"initialDelaySeconds":5}}]}}`: body("v1", "Pod",
+			msg(2, msg(2, text(1, "c"), limits, probe))),
+	} {
+		object, err := resources.DecodeProtobuf(sent)
+		require.NoError(t, err)
+		got, err := json.Marshal(object)
+		require.NoError(t, err)
+		assert.JSONEq(t, want, string(got))
 	}
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,6 +38,11 @@ func TestObjectIsEncodedWithItsMetadataFirst(t *testing.T) {
 	assert.Equal(t, map[string]string{"app": "x"}, o.Labels)
 	assert.Equal(t, map[string]string{"status.phase": "Running"}, o.Fields)
 	assert.True(t, o.Deleting)
+
+	later := *o.At(10)
+	assert.Equal(t, strings.Replace(metadata, `"2"`, `"10"`, 1), string(later.Metadata()))
+	later.Version, later.body, later.restStart, later.metadataEnd = o.Version, o.body, o.restStart, o.metadataEnd
+	assert.Equal(t, *o, later, "the object of a deletion differs in its version only")
 
 	tree := o.Decode()
 	assert.Equal(t, "2", tree.GetResourceVersion())
