@@ -20,11 +20,13 @@ func TestRulesOfCustomResourcesAreIgnored(t *testing.T) {
 		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",
 			"properties":{"eggs":{"type":"integer","x-kubernetes-validations":[{"rule":"self > 0"}]}}}}}]}}`
 	bubble(t, func(t *testing.T, p *piped) {
+		p.must(200, "GET", "/openapi/v3", "")
 		defined := p.must(201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
 		warning := `299 - "this server ignores the rules in x-kubernetes-validations"`
 		assert.Equal(t, []string{warning}, defined.header["Warning"])
 		nest := `{"apiVersion":"example.com/v1","kind":"Nest","metadata":{"name":"a"},"eggs":0}`
 		assert.Empty(t, p.must(201, "POST", "/apis/example.com/v1/nests", nest).header["Warning"])
+		assert.Contains(t, p.must(200, "GET", "/openapi/v3", "").body, "apis/example.com/v1", "the new type is described")
 	})
 }
 
@@ -162,9 +164,15 @@ func TestPodsAreBound(t *testing.T) {
 		assert.Contains(t, bind("web", "", 422), "target.name: Required value", "a binding names a node")
 		assert.Contains(t, bind("gated", "n", 409), "has non-empty .spec.schedulingGates",
 			"a pod with gates is not assigned")
+		p.must(201, "POST", pods+"/web/binding?dryRun=All", `{"target":{"name":"n"}}`)
+		p.fault("webhook-denies:resource=pods/binding,count=1")
+		bind("web", "n", 403)
+		assert.NotContains(t, p.must(200, "GET", pods+"/web", "").body, `"nodeName"`, "one was dry, one was refused")
 		bind("web", "n", 201)
-		assert.Contains(t, p.must(200, "GET", pods+"/web", "").body, `"nodeName":"n"`)
+		assert.Regexp(t, `"nodeName":"n".*"type":"PodScheduled"`, p.must(200, "GET", pods+"/web", "").body)
 		assert.Contains(t, bind("web", "m", 409), `is already assigned to node \"n\"`, "a pod is assigned once")
+		p.must(200, "DELETE", pods+"/web", "")
+		assert.Contains(t, bind("web", "n", 409), "is being deleted, cannot be assigned to a host")
 	})
 }
 

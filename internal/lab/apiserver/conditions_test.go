@@ -143,6 +143,7 @@ func TestAPolicyInForce(t *testing.T) {
 		assert.Equal(t, `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'keep' with binding 'keep-all' `+
 			`denied request: archive it`,
 			p.must(422, "DELETE", configMaps+"/a", "").message(t))
+		assert.Contains(t, p.must(422, "DELETE", configMaps, "").message(t), `configmaps "Unknown" is forbidden`)
 		p.must(200, "PATCH", configMaps+"/a", `{"metadata":{"annotations":{"example.com/archived":"yes"}}}`,
 			"Content-Type", mergePatch)
 		p.must(200, "DELETE", configMaps+"/a", "")

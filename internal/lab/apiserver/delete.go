@@ -14,8 +14,7 @@ func (x *exchange) serveDelete(t registry.Target, r representation) error {
 	if err != nil {
 		return err
 	}
-	last, gone, err := x.server.registry.Delete(x.r.Context(), t, options,
-		x.writeOptions(writeParameters{dryRun: options.DryRun}))
+	last, gone, err := x.server.registry.Delete(x.r.Context(), t, options, x.writeOptions(writeParameters{}))
 	if err != nil {
 		return err
 	}
@@ -50,7 +49,7 @@ func (x *exchange) serveDeleteCollection(t registry.Target, r representation) er
 		return err
 	}
 	page, err := x.server.registry.DeleteCollection(x.r.Context(), t, options, selection,
-		x.writeOptions(writeParameters{dryRun: options.DryRun}))
+		x.writeOptions(writeParameters{}))
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func (x *exchange) serveEviction(t registry.Target) error {
 	}
 	t.Subresource = ""
 	if _, _, err := x.server.registry.Delete(x.r.Context(), t, options,
-		registry.WriteOptions{DryRun: options.DryRun, User: x.user.Name}); err != nil {
+		registry.WriteOptions{User: x.user.Name}); err != nil {
 		return err
 	}
 	x.sendSuccess(http.StatusCreated)

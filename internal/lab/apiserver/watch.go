@@ -35,7 +35,7 @@ func (x *exchange) serveWatch(t registry.Target, r representation) error {
 	}
 	withoutState := x.query.Has("sendInitialEvents") && !options.SendInitialEvents // which differs from the default
 	watch, err := x.server.registry.WatchFrom(t, options, withoutState)
-	if err != nil && !api.IsExpired(err) {
+	if err != nil {
 		return err
 	}
 	cut := x.server.nextCut()
@@ -56,10 +56,6 @@ func (x *exchange) serveWatch(t registry.Target, r representation) error {
 		x.server.watches.Add(-1)
 		x.server.inFlight.Add(1)
 	}()
-	if err != nil { // kube-apiserver notices an expired version after the watch has begun
-		w.fail(statusOf(err))
-		return nil
-	}
 	w.serve(watch, watchDuration(options.TimeoutSeconds))
 	return nil
 }

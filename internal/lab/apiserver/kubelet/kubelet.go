@@ -21,7 +21,6 @@ package kubelet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -106,10 +105,7 @@ func (k *Kubelet) Run(ctx context.Context) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for ctx.Err() == nil {
-		err := k.watch(ctx, beat.C)
-		if errors.Is(err, registry.ErrEnded) {
-			return // a resource was removed
-		}
+		_ = k.watch(ctx, beat.C) // it begins again when the history was compacted
 	}
 }
 

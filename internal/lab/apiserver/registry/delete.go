@@ -102,9 +102,6 @@ func (r *Registry) removeMarked(ctx context.Context, t Target, marked *store.Obj
 		if !ok || current.UID != marked.UID {
 			return marked, true, nil // another client removed it
 		}
-		if len(current.Decode().GetFinalizers()) > 0 {
-			return current, false, nil
-		}
 		marked = current
 	}
 }
@@ -184,11 +181,8 @@ func markGraceful(d *resources.Definition, o *api.Unstructured, asked *int64,
 	}
 	metadata := metadataOf(o)
 	if ends := o.GetDeletionTimestamp(); ends != nil {
-		left, ok := metadata["deletionGracePeriodSeconds"].(int64)
-		switch {
-		case !ok:
-			return false, false, false
-		case asked == nil || *asked >= left:
+		left, _ := metadata["deletionGracePeriodSeconds"].(int64)
+		if asked == nil || *asked >= left {
 			return false, true, false
 		}
 		metadata["deletionTimestamp"] = timestamp(ends.Add(time.Duration(*asked-left) * time.Second))

@@ -88,6 +88,23 @@ func TestListsOfVersions(t *testing.T) {
 		_, err := w.List(w.cm(""), c.options)
 		refused(t, err, c.code, c.message)
 	}
+	page := api.ListOptions{Limit: 3}
+	page.Continue = w.list(w.ns(""), page).Continue
+	assert.Equal(t, []string{"kube-system"}, namesOf(w.list(w.ns(""), page)), "the second page without namespaces")
+}
+
+func TestWhereAWatchBegins(t *testing.T) {
+	w := newWorld(t)
+	w.makeSome(2)
+	present, err := w.WatchFrom(w.cm(""), api.ListOptions{ResourceVersionMatch: api.MatchNotOlderThan}, true)
+	require.NoError(t, err)
+	first := w.store.Version() + 1
+	future := w.watch(w.cm(""), api.ListOptions{ResourceVersion: fmt.Sprint(first)})
+	w.delete(w.cm("c0"), api.DeleteOptions{})
+	w.delete(w.cm("c1"), api.DeleteOptions{})
+	last := fmt.Sprintf("DELETED c1 %d", first+1)
+	assert.Equal(t, []string{fmt.Sprintf("DELETED c0 %d", first), last}, read(t, present), "no state at the beginning")
+	assert.Equal(t, []string{last}, read(t, future), "after a version that was in the future")
 }
 
 // read returns the pending events of a watch, one line each.
@@ -154,6 +171,7 @@ func TestManyInitialEventsComeInBatches(t *testing.T) {
 			break
 		}
 		if parts == 1 {
+			w.make(w.at("configmaps", "kube-system", ""), `{"metadata":{"name":"other"}}`)
 			w.delete(w.cm("c1100"), api.DeleteOptions{}) // reported after the list, which shows one version
 		}
 	}
@@ -161,6 +179,6 @@ func TestManyInitialEventsComeInBatches(t *testing.T) {
 	assert.Equal(t, 3, parts)
 	events, err := next(ctx, watch)
 	require.NoError(t, err)
-	assert.Equal(t, api.WatchDeleted, events[0].Type)
+	assert.Equal(t, api.WatchDeleted, events[0].Type, "a watch of one namespace has the events of that")
 	assert.Equal(t, "c1100", events[0].Object.Key.Name)
 }

@@ -82,10 +82,7 @@ func New(c Config) *Registry {
 func (r *Registry) readCatalog() {
 	for definition, sync := range map[*resources.Definition]func(string){r.customResources: r.syncCustom,
 		r.services: r.syncService} {
-		view, err := r.store.Collection(definition.Prefix).View(0)
-		if err != nil {
-			continue // neither collection is ever dropped
-		}
+		view, _ := r.store.Collection(definition.Prefix).View(0) // neither collection is ever dropped
 		view.Ascend("", store.Key{}, func(o *store.Object) bool {
 			sync(o.Key.Name)
 			return true

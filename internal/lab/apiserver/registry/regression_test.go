@@ -139,4 +139,12 @@ func TestADeletionSparesAPodThatIsCreatedAgain(t *testing.T) {
 	assert.Equal(t, old.UID, last.UID, "the answer is the pod that was deleted")
 	require.True(t, w.exists(p), "the deletion of a pod removed another one of the same name")
 	assert.Equal(t, again.UID, w.get(p).GetUID())
+
+	meanwhile = func(string, *store.Object) {
+		meanwhile = func(string, *store.Object) {}
+		_, err := w.patch(p, `{"metadata":{"labels":{"x":"y"}}}`)
+		require.NoError(t, err)
+	}
+	w.delete(p, api.DeleteOptions{GracePeriodSeconds: ptr(int64(0))})
+	assert.False(t, w.exists(p), "a write between the two steps keeps no pod")
 }

@@ -138,10 +138,7 @@ func (r *Registry) missingBackend(namespace, name string) (reason, message strin
 // Ready reports whether a Service has a ready endpoint. An endpoint without the condition ready is
 // ready.
 func (r *Registry) Ready(namespace, name string) bool {
-	view, err := r.store.Collection(r.endpointSlices.Prefix).View(0)
-	if err != nil {
-		return false
-	}
+	view, _ := r.store.Collection(r.endpointSlices.Prefix).View(0) // it is never dropped
 	ready := false
 	view.Ascend(namespace, store.Key{}, func(o *store.Object) bool {
 		if o.Labels[serviceLabel] == name {

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -83,8 +82,6 @@ func fields(data []byte, each func(protowire.Number, wireValue) error) error {
 		switch kind {
 		case protowire.VarintType:
 			value.number, n = protowire.ConsumeVarint(data)
-		case protowire.Fixed64Type:
-			value.number, n = protowire.ConsumeFixed64(data)
 		case protowire.BytesType:
 			value.bytes, n = protowire.ConsumeBytes(data)
 		default:
@@ -241,7 +238,7 @@ func (p wireParts) last(number protowire.Number) wireValue {
 // isOmitted reports whether JSON omits a field with this value. It never omits a struct.
 func isOmitted(value any) bool {
 	switch value {
-	case "", false, int64(0), float64(0):
+	case "", false, int64(0):
 		return true
 	}
 	return false
@@ -256,8 +253,6 @@ func readValue(form string, value wireValue) (any, error) {
 		return int64(value.number), nil
 	case "bool":
 		return value.number != 0, nil
-	case "double":
-		return math.Float64frombits(value.number), nil
 	case "bytes":
 		return base64.StdEncoding.EncodeToString(value.bytes), nil
 	}
@@ -272,11 +267,7 @@ func readValue(form string, value wireValue) (any, error) {
 var specials = map[string]func(data []byte) (any, error){
 	"Time":      func(data []byte) (any, error) { return readTime(data, time.RFC3339) },
 	"MicroTime": func(data []byte) (any, error) { return readTime(data, "2006-01-02T15:04:05.000000Z07:00") },
-	"Duration": func(data []byte) (any, error) {
-		p, err := partsOf(data)
-		return time.Duration(p.last(1).number).String(), err
-	},
-	"Raw": readRaw,
+	"Raw":       readRaw,
 	"Quantity": func(data []byte) (any, error) {
 		text, err := first(data)
 		return string(text), err
