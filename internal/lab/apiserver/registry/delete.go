@@ -88,22 +88,16 @@ func (r *Registry) remove(ctx context.Context, t Target, old *store.Object, w Wr
 	return last, nil
 }
 
-// removeMarked removes an object that was just marked with a grace period of 0, even if another
-// client has written to it since.
+// removeMarked removes an object that was just marked with a grace period of 0. A write of another
+// client has removed it already: see deletionComplete.
 func (r *Registry) removeMarked(ctx context.Context, t Target, marked *store.Object,
 	w WriteOptions,
 ) (after *store.Object, gone bool, err error) {
-	for {
-		last, err := r.remove(ctx, t, marked, w)
-		if err != errOvertaken {
-			return last, true, err
-		}
-		current, ok := r.collection(t).Get(t.key())
-		if !ok || current.UID != marked.UID {
-			return marked, true, nil // another client removed it
-		}
-		marked = current
+	last, err := r.remove(ctx, t, marked, w)
+	if err == errOvertaken {
+		return marked, true, nil
 	}
+	return last, true, err
 }
 
 // checkPreconditions checks the preconditions of a DELETE.

@@ -38,8 +38,9 @@ func TestPodsWithFinalizersWaitForBoth(t *testing.T) {
 	const held = `{"metadata":{"name":"p","finalizers":["a.b/c"]},
 		"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`
 	w.make(p, held)
-	_, gone := w.delete(p, api.DeleteOptions{})
+	o, gone := w.delete(p, api.DeleteOptions{GracePeriodSeconds: ptr(int64(-1))})
 	assert.False(t, gone)
+	assert.EqualValues(t, 1, o.Decode().Nested("metadata", "deletionGracePeriodSeconds"), "none is negative")
 	_, err := w.patch(p, `{"metadata":{"finalizers":null}}`)
 	require.NoError(t, err)
 	assert.True(t, w.exists(p), "the grace period has not ended")
@@ -105,6 +106,15 @@ func TestPreconditionsAreCheckedAgainAfterAConcurrentWrite(t *testing.T) {
 	assert.True(t, api.IsConflict(err), "%v", err)
 	assert.True(t, w.exists(w.cm("a")))
 	assert.Equal(t, 1, asked)
+}
+
+func TestTheLastPolicyOfADeletionCounts(t *testing.T) {
+	w := newWorld(t)
+	w.make(w.cm(""), `{"metadata":{"name":"a","finalizers":["orphan"]}}`)
+	o, _ := w.delete(w.cm("a"), api.DeleteOptions{})
+	assert.Equal(t, []string{"orphan"}, o.Decode().GetFinalizers(), "the object states a policy already")
+	_, gone := w.delete(w.cm("a"), api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground})
+	assert.True(t, gone)
 }
 
 func TestADryRunSaysThatAPodWouldBeGone(t *testing.T) {

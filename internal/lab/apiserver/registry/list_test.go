@@ -100,6 +100,12 @@ func TestWhereAWatchBegins(t *testing.T) {
 	require.NoError(t, err)
 	first := w.store.Version() + 1
 	future := w.watch(w.cm(""), api.ListOptions{ResourceVersion: fmt.Sprint(first)})
+	streamed := w.watch(w.cm(""), api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan})
+	_, upToDate := streamed.Progress()
+	assert.False(t, upToDate, "no bookmark may come before the initial events")
+	assert.Len(t, read(t, streamed), 2, "no bookmark that the client does not allow")
+	version, _ := future.Progress()
+	assert.Equal(t, first, version, "a bookmark is not before the version that was asked for")
 	w.delete(w.cm("c0"), api.DeleteOptions{})
 	w.delete(w.cm("c1"), api.DeleteOptions{})
 	last := fmt.Sprintf("DELETED c1 %d", first+1)

@@ -75,7 +75,7 @@ func (r *Registry) watchFromState(t Target, w *Watch, atLeast uint64, o api.List
 	if atLeast > view.Version() {
 		return resources.TooLargeVersion(atLeast, view.Version())
 	}
-	w.initial, w.after = view, view.Version()
+	w.initial = view
 	w.bookmark = o.SendInitialEvents && o.AllowWatchBookmarks
 	w.cursor, err = r.collection(t).Watch(view.Version())
 	return err
