@@ -2,6 +2,7 @@ package garbagecollector_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -347,10 +348,14 @@ func TestADependentOfATypeThatHasJustAppearedIsOrphanedToo(t *testing.T) {
 type counted struct {
 	garbagecollector.Discovery
 	asked *atomic.Int64
+	down  *atomic.Bool
 }
 
 func (c counted) ServerGroupsAndResources(ctx context.Context) ([]*api.APIGroup, []*api.APIResourceList, error) {
 	c.asked.Add(1)
+	if c.down.Load() {
+		return nil, nil, errors.New("down")
+	}
 	return c.Discovery.ServerGroupsAndResources(ctx)
 }
 
@@ -358,10 +363,11 @@ func (c counted) ServerGroupsAndResources(ctx context.Context) ([]*api.APIGroup,
 func TestDiscoveryIsNotAskedTooOften(t *testing.T) {
 	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) {
 		var asked atomic.Int64
+		var down atomic.Bool
 		w := newWorld(t, set)
 		w.adjust = func(config *garbagecollector.Config) {
 			config.DiscoveryPeriod = time.Hour
-			config.Discovery = counted{config.Discovery, &asked}
+			config.Discovery = counted{config.Discovery, &asked, &down}
 		}
 		w.start(nil)
 		before := asked.Load()
@@ -377,6 +383,11 @@ func TestDiscoveryIsNotAskedTooOften(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		assert.EqualValues(t, 1, asked.Load()-after)
+		down.Store(true)
+		time.Sleep(time.Hour)
+		assert.Equal(t, []string{"refused "}, w.hear(), "a discovery that fails is reported")
+		w.create("child", owned("owner", "never-was"))
+		assert.Empty(t, w.names(), "the types of the last discovery stay")
 	})
 }
 

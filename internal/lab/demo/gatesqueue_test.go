@@ -170,8 +170,8 @@ func TestGatesStepInTheOrderOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recorder := recorder(t)
 		gates, passed := NewGates(t.Context(), recorder), make(chan string, 5)
-		gates.Close(G7, Filter{})
-		gates.Close(G5, Filter{})
+		require.NoError(t, gates.Do(web.Command{Do: "close", Gate: "G7", Resource: "r"}))
+		require.NoError(t, gates.Do(web.Command{Do: "close", Gate: "G5"}))
 		waits(t.Context(), gates, passed, G7, "a")
 		waits(t.Context(), gates, passed, G5, "b")
 		waits(t.Context(), gates, passed, G7, "c")
@@ -185,7 +185,9 @@ func TestGatesStepInTheOrderOfArrival(t *testing.T) {
 		assert.Equal(t, []string{"d", "e"}, keys(recorder, G5))
 		gates.Step(G5)
 		assert.Equal(t, "d", <-passed)
-		gates.Release()
+		assert.EqualError(t, gates.Do(web.Command{Do: "open", Gate: "G1"}), `there is no gate "G1"`)
+		require.NoError(t, gates.Do(web.Command{Do: "release"}))
+		assert.Equal(t, "e", <-passed)
 	})
 }
 

@@ -64,10 +64,13 @@ func (r *Registry) deleteStep(ctx context.Context, t Target, old *store.Object, 
 	plan := planDeletion(t.Definition, current, o, time.Now())
 	if plan.changed {
 		after, err = r.replace(t, old, current, w)
-		if err == nil && plan.remove && !w.DryRun {
-			return r.removeMarked(ctx, t, after, w)
+		if err != nil || !plan.remove {
+			return after, false, err
 		}
-		return after, err == nil && plan.remove, err
+		if last, err := r.remove(ctx, t, after, w); err == nil {
+			after = last
+		} // else a write of another client has removed it: see deletionComplete
+		return after, true, nil
 	}
 	if !plan.remove {
 		return old, false, nil
@@ -86,18 +89,6 @@ func (r *Registry) remove(ctx context.Context, t Target, old *store.Object, w Wr
 	}
 	r.removed(ctx, t, last)
 	return last, nil
-}
-
-// removeMarked removes an object that was just marked with a grace period of 0. A write of another
-// client has removed it already: see deletionComplete.
-func (r *Registry) removeMarked(ctx context.Context, t Target, marked *store.Object,
-	w WriteOptions,
-) (after *store.Object, gone bool, err error) {
-	last, err := r.remove(ctx, t, marked, w)
-	if err == errOvertaken {
-		return marked, true, nil
-	}
-	return last, true, err
 }
 
 // checkPreconditions checks the preconditions of a DELETE.
