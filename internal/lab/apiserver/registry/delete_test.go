@@ -38,6 +38,7 @@ func TestPodsWithFinalizersWaitForBoth(t *testing.T) {
 	const held = `{"metadata":{"name":"p","finalizers":["a.b/c"]},
 		"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`
 	w.make(p, held)
+	w.delete(p, api.DeleteOptions{})
 	o, gone := w.delete(p, api.DeleteOptions{GracePeriodSeconds: ptr(int64(-1))})
 	assert.False(t, gone)
 	assert.EqualValues(t, 1, o.Decode().Nested("metadata", "deletionGracePeriodSeconds"), "none is negative")
@@ -110,11 +111,14 @@ func TestPreconditionsAreCheckedAgainAfterAConcurrentWrite(t *testing.T) {
 
 func TestTheLastPolicyOfADeletionCounts(t *testing.T) {
 	w := newWorld(t)
-	w.make(w.cm(""), `{"metadata":{"name":"a","finalizers":["orphan"]}}`)
-	o, _ := w.delete(w.cm("a"), api.DeleteOptions{})
-	assert.Equal(t, []string{"orphan"}, o.Decode().GetFinalizers(), "the object states a policy already")
-	_, gone := w.delete(w.cm("a"), api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground})
-	assert.True(t, gone)
+	job := w.at("jobs.batch", "default", "p")
+	w.make(job, `{"metadata":{"name":"p","finalizers":["foregroundDeletion"]},
+		"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`)
+	o, _ := w.delete(job, api.DeleteOptions{})
+	assert.Equal(t, []string{"foregroundDeletion"}, o.Decode().GetFinalizers(), "the job states a policy already")
+	w.delete(job, api.DeleteOptions{PropagationPolicy: api.DeletePropagationOrphan})
+	_, gone := w.delete(job, api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground})
+	assert.True(t, gone, "no finalizer of an earlier policy holds it")
 }
 
 func TestADryRunSaysThatAPodWouldBeGone(t *testing.T) {
