@@ -151,7 +151,7 @@ func TestGatesAndContexts(t *testing.T) {
 		cancel()
 		assert.Equal(t, "a", <-passed)
 		assert.Equal(t, []string{"b"}, keys(recorder, G5))
-		gates.Close(G5, Filter{Resource: "other"})
+		require.NoError(t, gates.Do(web.Command{Do: "close", Gate: "G5", Resource: "other"}))
 		assert.Equal(t, "b", <-passed, "what the gate does not hold any more goes on")
 
 		gates.Close(G5, Filter{})
