@@ -40,7 +40,7 @@ func TestWhatIsLeft(t *testing.T) {
 	}{
 		{"orphans", "owner; other; child: owner other; only-child: owner", "owner", api.DeletePropagationOrphan,
 			"child: other; only-child; other", "child released from owners"},
-		{"an object stays as long as one owner exists", "a; b; child: a b", "a", background,
+		{"an object stays as long as one owner exists", "a; b; child: a b", "a", foreground,
 			"b; child: b", "child released from owners"},
 		{"both owners", "a; b; child: a b", "a b", foreground, "", "child deleted"},
 		{"a dependent that is to be orphaned", "a; b!orphan: a; grandchild: b", "a", background, "grandchild", ""},
