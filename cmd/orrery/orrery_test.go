@@ -169,7 +169,7 @@ func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 		"a page":            {url: serve(t, page("<html>Log in</html>")), want: otherServer},
 		"another program":   {url: serve(t, page(`{}`)), want: otherServer},
 		"a list":            {url: serve(t, page(`[1]`)), want: otherServer},
-		"unknown authority": {url: serveTLS(t, http.NotFoundHandler()), want: "check certificate-authority in the kubeconfig"},
+		"unknown authority": {url: serveTLS(t, http.NotFoundHandler()), want: "check certificate-authority"},
 		"no watch":          {url: noWatch, connected: true, want: mayNotWatch},
 		"no watch over websocket": {url: noWatch, flags: []string{"--watch-transport", "websocket"}, connected: true,
 			want: mayNotWatch},

@@ -162,7 +162,7 @@ func (r *Recorder) eventOf(object api.ObjectReference, kind api.EventType, reaso
 	}
 	return &api.Event{
 		TypeMeta:            api.TypeMeta{Kind: "Event", APIVersion: "v1"},
-		ObjectMeta:          api.ObjectMeta{Namespace: cmp.Or(object.Namespace, "default"), Name: r.nameFor(object.Name, now)},
+		ObjectMeta:          api.ObjectMeta{Name: r.nameFor(object.Name, now), Namespace: cmp.Or(object.Namespace, "default")},
 		InvolvedObject:      object,
 		Type:                kind,
 		Reason:              reason,

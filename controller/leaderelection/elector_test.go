@@ -82,7 +82,8 @@ func TestScripts(t *testing.T) {
 			"fails a the Lease kube-system/orrery is held by c"},
 		{"a leader that reads no name stops", "join a; 1s holder; 2s follows a; " +
 			"fails a the holder was removed from the Lease kube-system/orrery"},
-		{"Run waits for work that is slow to end", "join slow; 1s holder c; 2s follows slow; runs slow; 5s fails slow held"},
+		{"Run waits for work that is slow to end",
+			"join slow; 1s holder c; 2s follows slow; runs slow; 5s fails slow held"},
 		// A candidate that joins after the leader's death waits for the whole lease, since it saw
 		// it first. For people, it says how long the leader has been silent.
 		{"a leader that has just died", "join a; 5s die a; join b; 20s begins b; says b follows a, silent for 0s; " +

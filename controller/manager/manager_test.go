@@ -166,7 +166,7 @@ func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
 		assert.NotEmpty(t, s.log.Lines("pass panicked"))
 		require.Error(t, hangs.Healthy())
 		assert.Contains(t, s.metric("workqueue_longest_running_processor_seconds"),
-			`workqueue_longest_running_processor_seconds{name="hangs"} 600`, "the gauges of a queue are set when they are read")
+			`workqueue_longest_running_processor_seconds{name="hangs"} 600`, "its gauges are set when they are read")
 		assert.Contains(t, s.metric("running_managed_controllers"),
 			`running_managed_controllers{manager="orrery",name="crashes"} 0`, "it does not run any more")
 		assert.Equal(t, []manager.Status{

@@ -250,7 +250,8 @@ func TestStreamGivesLargeBuffersUp(t *testing.T) {
 
 // Wherever a read ends, the stream cuts the same values and counts their bytes.
 func TestStreamCutsValues(t *testing.T) {
-	values := []string{`{}`, `-1.5e3`, `{"a":{"b":["}","]","\"}","\\"]}}`, `"` + strings.Repeat(`x\"`, 9000) + `"`, `null`}
+	values := []string{`{}`, `-1.5e3`, `{"a":{"b":["}","]","\"}","\\"]}}`,
+		`"` + strings.Repeat(`x\"`, 9000) + `"`, `null`}
 	text := strings.Join(values, " ")
 	for _, size := range []int{1, 2, 3, 4, 5, 7, len(text)} {
 		s := newStream(&pieceReader{text, size}, len(values[3]), "a value")

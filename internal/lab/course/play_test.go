@@ -365,7 +365,7 @@ func TestAStuckNamespaceIsExplainedAfterAPass(t *testing.T) {
 		assert.Contains(t, told, c.says)
 		assert.Equal(t, c.passed && c.ok, strings.Contains(told, "\nC18\n"), told)
 		assert.Equal(t, !c.ok, strings.Contains(told,
-			"orrery why must prove C07, C18, and has not done so within 1 s"), "the factor multiplies the limit: %s", told)
+			"orrery why must prove C07, C18, and has not done so within 1 s"), "the factor of limits: %s", told)
 	}
 }
 

@@ -357,7 +357,8 @@ func TestWhatALineHas(t *testing.T) {
 		{0, func(l log) { // an election and its end
 			election := l.Election()
 			election.NewLeader("b", 20*time.Second)
-			election.Acquired(leaderelection.Term{Identity: "a", Predecessor: "b", Transitions: 3, Silent: 20 * time.Second})
+			election.Acquired(leaderelection.Term{Identity: "a", Predecessor: "b", Transitions: 3,
+				Silent: 20 * time.Second})
 			election.Released(nil)
 			election.Released(refused)
 		}, []string{

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -284,4 +285,22 @@ func TestRulesAndDashboardAskForWhatThereIs(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestScrapesHaveALimit(t *testing.T) {
+	m := metrics.New("")
+	entered, release := make(chan struct{}), make(chan struct{})
+	m.BeforeGather(func() {
+		entered <- struct{}{}
+		<-release
+	})
+	page := m.Handler()
+	var scrapes sync.WaitGroup
+	for range 4 {
+		scrapes.Go(func() { answerOf(page) })
+		<-entered
+	}
+	assert.Contains(t, answerOf(page), "Limit of concurrent requests reached")
+	close(release)
+	scrapes.Wait()
 }

@@ -191,8 +191,8 @@ func TestWhatAnEventChanges(t *testing.T) {
 		{Name: "restclient.requestDone", Request: 2, Code: 200}, {Name: "restclient.requestDone", Request: 1, Err: "x"}}
 	held := []trace.Event{{Name: "lab.held", Gate: "G1"}, {Name: "lab.held", Gate: "G1", Key: "b"}}
 	var contradictions []trace.Event
-	for name := range strings.FieldsSeq("queue.done queue.delayEnded deltafifo.canceled indexer.updated indexer.deleted " +
-		"deltafifo.processed restclient.requestDone restclient.watchClosed lab.stepped nsctl.passDone") {
+	for name := range strings.FieldsSeq("queue.done queue.delayEnded deltafifo.canceled indexer.updated " +
+		"indexer.deleted deltafifo.processed restclient.requestDone restclient.watchClosed lab.stepped nsctl.passDone") {
 		contradictions = append(contradictions, trace.Event{Name: name})
 	}
 	for _, test := range []struct {
@@ -221,7 +221,8 @@ func TestWhatAnEventChanges(t *testing.T) {
 			{Name: "reflector.backOff"}}},
 		{"odd", 10, nil, contradictions},
 		{"informers.i.handlers.h#1.panics", 1, nil, []trace.Event{{Name: "informer.handlerPanicked", Handler: "h#1"}}},
-		{"requests.failed", 1, asked, []trace.Event{{Name: "restclient.requestStart"}, {Name: "restclient.requestDone"}}},
+		{"requests.failed", 1, asked,
+			[]trace.Event{{Name: "restclient.requestStart"}, {Name: "restclient.requestDone"}}},
 		{"requests.latest.2.code", 200, asked, nil},
 		{"lab.held.G1", []any{"b"}, held, []trace.Event{{Name: "lab.stepped", Gate: "G1"}}},
 		{"lab.held", map[string]any{}, held, []trace.Event{{Name: "lab.stepped", Gate: "G1"},

@@ -101,6 +101,22 @@ func asking(t *testing.T, body string) (c *collector, requests *[]string) {
 	return newCollector(client, "shop", Options{}), requests
 }
 
+// Of many refusals the first are reviewed.
+func TestReviewsHaveALimit(t *testing.T) {
+	c, requests := asking(t, `{"status":{"allowed":false}}`)
+	var text []string
+	for _, what := range []string{"a", "b", "c", "d", "e"} {
+		text = append(text, what+` is forbidden: User "u" cannot list resource "`+what+
+			`" in API group "" in the namespace "shop"`)
+	}
+	c.evidence.Namespace = &why.Namespace{Conditions: []api.NamespaceCondition{{
+		Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue, Message: strings.Join(text, ", "),
+	}}}
+	c.reviews(t.Context())
+	require.Len(t, *requests, maxReviews)
+	assert.Equal(t, "d", c.evidence.Reviews[maxReviews-1].Resource)
+}
+
 // A discovery of several requests is left out if they would exceed the limit.
 func TestTheLimitHoldsForDiscovery(t *testing.T) {
 	c, requests := asking(t, `{}`)

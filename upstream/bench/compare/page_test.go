@@ -3,7 +3,6 @@ package main_test
 import (
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -80,30 +79,6 @@ func TestWordsFollowFigures(t *testing.T) {
 	has(t, page, "0 of 28 targets met, 28 missed.")
 	has(t, page, "Why the target for ")
 	has(t, page, "| **missed** |")
-}
-
-// A changed target's former value is stated, met or not.
-func TestTargetsThatWereSetAnew(t *testing.T) {
-	for _, verdict := range []compare.Verdict{compare.Met, compare.Missed} {
-		var anew []string
-		statement := regexp.MustCompile(`The target for "([^"]+)" was changed\.\s` +
-			`The target was [0-9.]+, and the last full run under it had [0-9.]+\. `)
-		for _, found := range statement.FindAllStringSubmatch(pageOf(t, complete(verdict)), -1) {
-			anew = append(anew, found[1])
-		}
-		var want []string
-		for _, m := range compare.Measures() {
-			switch m.Name {
-			case "queue/cycle ns/op", "queue/cycle-metrics ns/op", "queue/add-after ns/op",
-				"queue/add-rate-limited ns/op",
-				"fifo/add-pop ns/op", "store/update ns/op", "dispatch/1 ns/event", "dispatch/16 ns/event",
-				"dispatch/idle p50", "dispatch/stalled-default live MiB", "sync/json live MiB",
-				"deletion/idle resident MiB":
-				want = append(want, m.Title)
-			}
-		}
-		assert.Equal(t, want, anew, "%s", verdict)
-	}
 }
 
 func TestATextWithoutARecord(t *testing.T) {
