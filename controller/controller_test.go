@@ -442,7 +442,8 @@ func TestAControllerWithAPoolOfItsOwn(t *testing.T) {
 		err := m.Run(ctx)
 		assert.ErrorIs(t, err, controller.ErrCutShort, "a program whose work was cut short does not end with success")
 		assert.ErrorContains(t, err, "slow default/one")
-		m = controller.NewManager(controller.Config{Client: m.Config().Client, Election: controller.Election{Name: "x"}})
+		unnamed := controller.Election{Name: "x"}
+		m = controller.NewManager(controller.Config{Client: m.Config().Client, Election: unnamed})
 		assert.ErrorContains(t, m.Run(t.Context()), "leader election: ", "a Lease without a namespace")
 	})
 }

@@ -155,14 +155,14 @@ func (r *Recorder) queue(n note) Drop {
 }
 
 func (r *Recorder) eventOf(object api.ObjectReference, kind api.EventType, reason, message string) *api.Event {
-	now := time.Now()
+	now, namespace := time.Now(), cmp.Or(object.Namespace, "default")
 	if len(message) > longestMessage {
 		const ellipsis = "..."
 		message = strings.ToValidUTF8(message[:longestMessage-len(ellipsis)], "") + ellipsis
 	}
 	return &api.Event{
 		TypeMeta:            api.TypeMeta{Kind: "Event", APIVersion: "v1"},
-		ObjectMeta:          api.ObjectMeta{Name: r.nameFor(object.Name, now), Namespace: cmp.Or(object.Namespace, "default")},
+		ObjectMeta:          api.ObjectMeta{Name: r.nameFor(object.Name, now), Namespace: namespace},
 		InvolvedObject:      object,
 		Type:                kind,
 		Reason:              reason,

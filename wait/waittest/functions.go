@@ -9,15 +9,17 @@ import (
 // and D that of one with a context.
 type Functions[C ~func() (bool, error), D ~func(context.Context) (bool, error)] struct {
 	Until, NonSlidingUntil                       func(f func(), period time.Duration, stop <-chan struct{})
-	UntilWithContext, NonSlidingUntilWithContext func(ctx context.Context, f func(context.Context), period time.Duration)
-	JitterUntil                                  func(f func(), period time.Duration, factor float64, sliding bool,
+	UntilWithContext, NonSlidingUntilWithContext func(ctx context.Context, f func(context.Context),
+		period time.Duration)
+	JitterUntil func(f func(), period time.Duration, factor float64, sliding bool,
 		stop <-chan struct{})
 	JitterUntilWithContext, BackoffUntilWithContext LoopFunc
 
 	Poll                    func(interval, timeout time.Duration, condition C) error
 	PollUntil               func(interval time.Duration, condition C, stop <-chan struct{}) error
-	PollUntilContextTimeout func(ctx context.Context, interval, timeout time.Duration, immediate bool, condition D) error
-	PollUntilContextCancel  func(ctx context.Context, interval time.Duration, immediate bool, condition D) error
+	PollUntilContextTimeout func(ctx context.Context, interval, timeout time.Duration, immediate bool,
+		condition D) error
+	PollUntilContextCancel func(ctx context.Context, interval time.Duration, immediate bool, condition D) error
 }
 
 // Loops returns the forms of JitterUntil.

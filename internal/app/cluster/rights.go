@@ -65,7 +65,8 @@ func WhyRightsWithoutSecrets(groups []string) []rbac.Right {
 // coreTypes are the types of the core group that are listed, except secrets.
 var coreTypes = []string{
 	"configmaps", "endpoints", "events", "limitranges", "namespaces", "nodes", "persistentvolumeclaims",
-	"persistentvolumes", "pods", "podtemplates", "replicationcontrollers", "resourcequotas", "serviceaccounts", "services",
+	"persistentvolumes", "pods", "podtemplates", "replicationcontrollers", "resourcequotas", "serviceaccounts",
+	"services",
 }
 
 // builtInGroups are the other groups of Kubernetes.

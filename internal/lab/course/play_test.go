@@ -189,7 +189,9 @@ func TestARunIsKept(t *testing.T) {
 		client, err := restclient.New(config)
 		require.NoError(t, err)
 		defer client.Close()
-		for _, of := range []api.GroupVersionResource{api.NamespacesResource, api.ConfigMapsResource, api.PodsResource} {
+		for _, of := range []api.GroupVersionResource{
+			api.NamespacesResource, api.ConfigMapsResource, api.PodsResource,
+		} {
 			list, err := restclient.Dynamic(client, of, "").List(ctx, api.ListOptions{})
 			require.NoError(t, err)
 			for _, o := range list.Items {

@@ -192,7 +192,8 @@ func TestWhatAnEventChanges(t *testing.T) {
 	held := []trace.Event{{Name: "lab.held", Gate: "G1"}, {Name: "lab.held", Gate: "G1", Key: "b"}}
 	var contradictions []trace.Event
 	for name := range strings.FieldsSeq("queue.done queue.delayEnded deltafifo.canceled indexer.updated " +
-		"indexer.deleted deltafifo.processed restclient.requestDone restclient.watchClosed lab.stepped nsctl.passDone") {
+		"indexer.deleted deltafifo.processed restclient.requestDone restclient.watchClosed lab.stepped " +
+		"nsctl.passDone") {
 		contradictions = append(contradictions, trace.Event{Name: name})
 	}
 	for _, test := range []struct {

@@ -65,11 +65,11 @@ func TestBodiesAreReadLikeJSON(t *testing.T) {
 	number := func(field protowire.Number, value uint64) []byte {
 		return protowire.AppendVarint(protowire.AppendTag(nil, field, protowire.VarintType), value)
 	}
-	port := func(target ...[]byte) []byte { return msg(1, number(3, 80), msg(4, target...), number(5, 0)) }
+	port := func(target ...[]byte) []byte { return msg(1, number(3, 8), msg(4, target...), number(5, 0)) }
 	probe := msg(10, msg(1, msg(2, text(1, "/live"))), number(2, 5))
 	limits := msg(8, msg(1, text(1, "cpu"), msg(2, text(1, "100m"))))
 	for want, sent := range map[string][]byte{
-		`{"kind":"Service","apiVersion":"v1","spec":{"ports":[{"port":80,"targetPort":"web"},{"port":80,"targetPort":81}],
+		`{"kind":"Service","apiVersion":"v1","spec":{"ports":[{"port":8,"targetPort":"web"},{"port":8,"targetPort":81}],
 			"publishNotReadyAddresses":true}}`: body("v1", "Service", msg(2, port(number(1, 1), text(3, "web")),
 			port(number(2, 81)), number(13, 1))),
 		`{"kind":"Secret","apiVersion":"v1","data":{"k":"AQI="},"immutable":false}`: body("v1", "Secret",
