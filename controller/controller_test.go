@@ -252,6 +252,7 @@ func TestStopFinishesPasses(t *testing.T) {
 		w.Must("POST", greetings, one)
 		w.Must("POST", greetings, strings.ReplaceAll(one, "one", "two"))
 		time.Sleep(time.Second)
+		synctest.Wait()
 		assert.Equal(w.t, 1, began, "one worker works on one object at a time")
 		assert.Error(w.t, w.manager.Run(w.t.Context()), "a manager runs once")
 		w.stop()
