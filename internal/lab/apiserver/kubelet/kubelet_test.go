@@ -157,7 +157,7 @@ func TestPodsAndTwoNodes(t *testing.T) {
 			return c.get(name).NestedString("spec", "nodeName")
 		}
 		for _, name := range []string{"a", "b", "c"} {
-			assert.Equal(t, "orrery-node-2", nodeOf(name, nil))
+			assert.Equal(t, "orrery-node-2", nodeOf(name, nil), "%s goes to the node that is not cordoned", name)
 		}
 		assert.Equal(t, "orrery-node-1", nodeOf("named", map[string]any{"nodeName": "orrery-node-1"}))
 		assert.Equal(t, "Running", c.get("named").NestedString("status", "phase"), "a cordon concerns scheduling only")

@@ -64,6 +64,9 @@ func TestAnUnavailableGroupStaysInDiscovery(t *testing.T) {
 	for {
 		select {
 		case <-done:
+			_, err := w.patch(service, `{"spec":{"service":null}}`)
+			require.NoError(t, err)
+			assert.False(t, w.unavailable(group), "an APIService that becomes local announces no other server")
 			return
 		default:
 			if !w.unavailable(group) {

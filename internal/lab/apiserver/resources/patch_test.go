@@ -91,13 +91,15 @@ func TestAPatchCannotDoubleADocumentRepeatedly(t *testing.T) {
 	assert.Equal(t, 422, api.CodeOf(err))
 }
 
-// As in kube-apiserver, the deletions of a list come first, whatever their places in the patch.
+// As in kube-apiserver, the deletions of a list come first, whatever their places in the patch. A key
+// that comes twice is one element.
 func TestAPatchReplacesAnElement(t *testing.T) {
 	pod := decode(t, `{"spec":{"containers":[{"name":"a","image":"x","tty":true},{"name":"b"}]}}`)
-	patch := `{"spec":{"containers":[{"name":"a","image":"y"},{"$patch":"delete","name":"a"}]}}`
+	patch := `{"spec":{"containers":[{"name":"a","image":"y"},{"$patch":"delete","name":"a"},{"name":"a","tty":false}]}}`
 	patched, err := resources.ApplyPatch(api.StrategicMergePatchType, pod, []byte(patch), typeOf(t, "v1", "Pod"))
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"spec":{"containers":[{"name":"a","image":"y"},{"name":"b"}]}}`, encode(t, patched))
+	assert.JSONEq(t, `{"spec":{"containers":[{"name":"a","image":"y","tty":false},{"name":"b"}]}}`, encode(t, patched),
+		"one element a, deleted and made anew by the patch")
 }
 
 func TestUnknownNumbersSurvive(t *testing.T) {
