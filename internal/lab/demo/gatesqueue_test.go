@@ -172,7 +172,13 @@ func TestGatesStepInTheOrderOfArrival(t *testing.T) {
 		gates, passed := NewGates(t.Context(), recorder), make(chan string, 5)
 		require.NoError(t, gates.Do(web.Command{Do: "close", Gate: "G7", Resource: "r"}))
 		require.NoError(t, gates.Do(web.Command{Do: "close", Gate: "G5"}))
+		_, changed := gates.State()
 		waits(t.Context(), gates, passed, G7, "a")
+		select {
+		case <-changed:
+		default:
+			assert.Fail(t, "the page is not told of an item that begins to wait")
+		}
 		waits(t.Context(), gates, passed, G5, "b")
 		waits(t.Context(), gates, passed, G7, "c")
 		waits(t.Context(), gates, passed, G5, "d")
