@@ -130,7 +130,7 @@ func TestBenchRounds(t *testing.T) {
 	run.varied = "workers"
 	var calls []string
 	values := map[string][]float64{"1 a": {900, 30, 10, 20}, "1 b": {200, 300, 100, 200}, "2 a": {1, 7, 7, 7},
-		"4 fixed": {5, 5, 5}}
+		"3 a": {50, 7, 7, 7}, "4 fixed": {5, 5, 5}}
 	of := func(value, design string) job {
 		name := value + " " + design
 		return job{value: value, design: design,
@@ -148,12 +148,13 @@ func TestBenchRounds(t *testing.T) {
 	}
 	fixed := of("4", "fixed")
 	fixed.pace = nil
-	require.NoError(t, run.run(t.Context(), []job{of("1", "a"), of("1", "b"), of("2", "a"), fixed}))
-	round := []string{"1 a", "1 b", "2 a", "4 fixed"}
-	assert.Equal(t, slices.Concat([]string{"1 a", "1 b", "1: 100", "2 a", "2: 1"}, round, round, round), calls)
+	require.NoError(t, run.run(t.Context(), []job{of("1", "a"), of("1", "b"), of("2", "a"), of("3", "a"), fixed}))
+	round := []string{"1 a", "1 b", "2 a", "3 a", "4 fixed"}
+	paced := []string{"1 a", "1 b", "1: 100", "2 a", "2: 1", "3 a", "3: 25"}
+	assert.Equal(t, slices.Concat(paced, round, round, round), calls, "each value is paced by its own designs")
 	assert.Regexp(t, `(?m)^ +1 +b +200 ns \(100 %\)$`, stdout.String())
 	assert.Contains(t, stdout.String(), "rounds 3 (medians)")
-	assert.True(t, strings.HasPrefix(stderr.String(), "[1/12] workers=1, a\n[2/12] workers=1, b\n"), stderr)
+	assert.True(t, strings.HasPrefix(stderr.String(), "[1/15] workers=1, a\n[2/15] workers=1, b\n"), stderr)
 }
 
 // The sweeps of the help and of the page are possible.
