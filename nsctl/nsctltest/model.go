@@ -22,29 +22,27 @@ import (
 var (
 	modelSeed  = flag.Uint64("seed", 1, "the first seed of the model test")
 	modelSteps = flag.Int("steps", 100_000,
-		"how many requests and events the model test goes through at least; a twentieth of it with -short")
+		"how many requests and events the model test goes through at least; one short world with -short")
 )
 
-// steps is the length of the model test. The race detector makes it eight times as slow, so
-// .ci/test runs one world with the race detector, and the whole without.
-func steps() int {
+// lengths returns how many steps the model test has, and how many one world. The race detector makes
+// it eight times as slow, so .ci/test runs a short world with it, and the whole without.
+func lengths() (all, world int) {
 	if testing.Short() {
-		return *modelSteps / 20
+		return 1, 2_000
 	}
-	return *modelSteps
+	return *modelSteps, 5_000
 }
-
-// stepsOfAWorld is the length of one world.
-const stepsOfAWorld = 5_000
 
 // Requests fail, are forbidden, get lost, are slow or hang. No namespace with content is finalized,
 // nothing is deleted in a namespace that is not being deleted, and pods are deleted before
 // everything else. Once the faults end, every namespace disappears.
 func (s suite) TheDeleterNeverFinalizesANamespaceWithContent(t *testing.T) {
 	done, gone := 0, 0
-	for seed := *modelSeed; done < steps(); seed++ {
+	all, _ := lengths()
+	for seed := *modelSeed; done < all; seed++ {
 		w := s.runWorld(t, seed)
-		require.Empty(t, w.violations, "replay with -seed=%d -steps=1", seed)
+		require.Empty(t, w.violations, "replay with the same flags, -seed=%d -steps=1", seed)
 		require.Empty(t, w.lingering, "seed %d: the faults ended long ago", seed)
 		done += w.steps
 		gone += w.gone()
@@ -91,7 +89,8 @@ func (s suite) runWorld(t *testing.T, seed uint64) (l lived) {
 		stop := running(t, c.Run)
 
 		fate := &fate{world: w}
-		fate.rage(stepsOfAWorld)
+		_, steps := lengths()
+		fate.rage(steps)
 		l = lived{world: w}
 		w.mu.Lock()
 		l.story = maps.Clone(w.asked)
