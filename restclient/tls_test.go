@@ -228,7 +228,8 @@ func TestCAFileRotation(t *testing.T) {
 		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), newCA, nil)
 		file := filepath.Join(dir, "ca.crt")
 		require.NoError(t, os.WriteFile(file, oldCA.PEM(), 0o600))
-		client := server.Client(func(cfg *restclient.Config) { cfg.TLS = restclient.TLS{CAFile: file} })
+		client := server.Client(over(restclient.WatchWebSocket),
+			func(cfg *restclient.Config) { cfg.TLS = restclient.TLS{CAFile: file} })
 		fails := func(why string) {
 			t.Helper()
 			err := client.Do(t.Context(), get("/"), nil)
@@ -249,6 +250,9 @@ func TestCAFileRotation(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, newCA.PEM(), 0o600))
 		time.Sleep(2 * time.Minute)
 		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, client))
+		w, err := podsOf(client).Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err, "a watch over a websocket trusts the new authority, too")
+		w.Stop()
 	})
 }
 

@@ -332,23 +332,26 @@ func TestExecIsStoppedWithItsRequest(t *testing.T) {
 }
 
 // A plugin that fails, and may have asked the user for something, does not run once for each
-// request that waits for it.
+// request that waits for it. What failed before does not count while it runs again.
 func TestExecFailsForAllThatWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg, runs := pluginConfig(t, "fail")
+		cfg, runs := pluginConfig(t, "")
 		e := newExec(t, cfg)
-		e.running, e.runs = make(chan struct{}), 1
-		var requests sync.WaitGroup
-		for range 20 {
-			requests.Go(func() { assert.ErrorAs(t, e.Apply(request(t)), new(*ExecError)) })
+		for past, script := range []string{"fail", pluginToken("x")} {
+			rewrite(t, cfg, script)
+			e.running, e.runs = make(chan struct{}), e.runs+1
+			var requests sync.WaitGroup
+			for range 20 {
+				requests.Go(func() { assert.Equal(t, script == "fail", e.Apply(request(t)) != nil, "it ends as its run") })
+			}
+			synctest.Wait() // they wait for the run that has begun before them
+			e.mu.Lock()
+			close(e.running)
+			e.running, e.failed = nil, e.cfg.fail("failed", nil)
+			e.mu.Unlock()
+			requests.Wait()
+			assert.Len(t, linesOf(t, runs), past+1, "want one run for all of them")
 		}
-		synctest.Wait() // they wait for the run that has begun before them
-		e.mu.Lock()
-		close(e.running)
-		e.running, e.failed = nil, e.cfg.fail("failed", nil)
-		e.mu.Unlock()
-		requests.Wait()
-		assert.Len(t, linesOf(t, runs), 1, "want one run for all of them")
 	})
 }
 
