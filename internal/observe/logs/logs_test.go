@@ -282,7 +282,7 @@ func TestWhatALineHas(t *testing.T) {
 			waiting + "method=GET path=/version error=no attempts=1 waited_s=3",
 			waiting + "method=GET path=/version error=no attempts=2 waited_s=6",
 		}},
-		{0, func(l log) { // an outage: its beginning, a line a minute, its end
+		{0, func(l log) { // an outage: its beginning, a line a minute, its end, and the next one at once
 			list := l.Reflector("pods")
 			for range 3 * 12 {
 				list.BackOff(5*time.Second, refused)
@@ -291,10 +291,11 @@ func TestWhatALineHas(t *testing.T) {
 			list.BackOff(5*time.Second, errors.New("another"))
 			list.WatchStarted(api.ListOptions{})
 			list.WatchStarted(api.ListOptions{})
-			list.BackOff(5*time.Second, refused)
+			list.BackOff(5*time.Second, errors.New("another"))
 		}, []string{
 			outage, outage, outage, "WARN  list-watch failed, retrying informer=pods error=another wait_s=5",
-			"INFO  list-watch works again informer=pods after_s=180 attempts=37", outage,
+			"INFO  list-watch works again informer=pods after_s=180 attempts=37",
+			"WARN  list-watch failed, retrying informer=pods error=another wait_s=5",
 		}},
 		{0, func(l log) { // the time since the deletion timestamp, not since it was seen
 			trace, shop := l.Namespaces(), namespace("shop")
