@@ -86,6 +86,19 @@ func TestALoginCanBeInterrupted(t *testing.T) {
 	stop()
 	require.NoError(t, <-ended)
 	assert.Contains(t, stderr.String(), "stopped before it began")
+
+	client, err := restclient.New(restclient.Config{Host: "https://127.0.0.1:1", Credentials: person{}})
+	require.NoError(t, err)
+	err = greet(t.Context(), client, &runOptions{}, logs.New(logs.Config{Writer: io.Discard}))
+	assert.ErrorContains(t, err, "hurried: false", "a login takes as long as a person needs to type a code")
+}
+
+// person is a login that is given up, and says whether it had a time limit.
+type person struct{ restclient.Credentials }
+
+func (person) Apply(request *http.Request) error {
+	_, hurried := request.Context().Deadline()
+	return errors.New("hurried: " + strconv.FormatBool(hurried))
 }
 
 // blockedWriter is a full pipe whose reader does not read.
