@@ -77,7 +77,7 @@ func TestEachControllerHasAClientOfItsOwn(t *testing.T) {
 			"orrery/test b /api/v1/namespaces/default/configmaps/x": "GET",
 		}, agents)
 		assert.Equal(t, float32(30), a.client.Snapshot().QPS)
-		assert.Equal(t, 80, a.client.Snapshot().Burst)
+		assert.Equal(t, 80, a.client.Snapshot().Burst, "the burst has a factor of its own")
 		assert.Equal(t, float32(10), b.client.Snapshot().QPS)
 	})
 }
