@@ -342,7 +342,9 @@ func TestExecFailsForAllThatWait(t *testing.T) {
 			e.running, e.runs = make(chan struct{}), e.runs+1
 			var requests sync.WaitGroup
 			for range 20 {
-				requests.Go(func() { assert.Equal(t, script == "fail", e.Apply(request(t)) != nil, "it ends as its run") })
+				requests.Go(func() {
+					assert.Equal(t, script == "fail", e.Apply(request(t)) != nil, "a request ends as the plugin")
+				})
 			}
 			synctest.Wait() // they wait for the run that has begun before them
 			e.mu.Lock()

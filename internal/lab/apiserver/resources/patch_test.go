@@ -95,7 +95,8 @@ func TestAPatchCannotDoubleADocumentRepeatedly(t *testing.T) {
 // that comes twice is one element.
 func TestAPatchReplacesAnElement(t *testing.T) {
 	pod := decode(t, `{"spec":{"containers":[{"name":"a","image":"x","tty":true},{"name":"b"}]}}`)
-	patch := `{"spec":{"containers":[{"name":"a","image":"y"},{"$patch":"delete","name":"a"},{"name":"a","tty":false}]}}`
+	patch := `{"spec":{"containers":[{"name":"a","image":"y"},{"$patch":"delete","name":"a"},` +
+		`{"name":"a","tty":false}]}}`
 	patched, err := resources.ApplyPatch(api.StrategicMergePatchType, pod, []byte(patch), typeOf(t, "v1", "Pod"))
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"spec":{"containers":[{"name":"a","image":"y","tty":false},{"name":"b"}]}}`, encode(t, patched),
