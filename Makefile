@@ -49,7 +49,7 @@ fuzz: ## feed every fuzz target for FUZZTIME (30s)
 	@echo "==> fuzzing each target for $(FUZZTIME)"
 	@GO=$(GO) FUZZTIME=$(FUZZTIME) .ci/fuzz
 
-chaos: ## everything goes wrong at once: 1,000 seeds in virtual time, seven minutes (SEED=n repeats one; SEEDS, DURATION)
+chaos: ## everything goes wrong at once: 1,000 seeds in virtual time, an hour (SEED=n repeats one; SEEDS, DURATION)
 	@echo "==> playing seeds in virtual time"
 	$(GO) test -c -o bin/chaos.test ./internal/lab/chaos
 	@seq 0 $$(($$(nproc) - 1)) | GOGC=800 xargs -P 0 -I PART bin/chaos.test -test.run '^(TestSeeds|TestControllers)$$' -test.timeout 6h \
