@@ -343,7 +343,8 @@ func TestExecFailsForAllThatWait(t *testing.T) {
 			var requests sync.WaitGroup
 			for range 20 {
 				requests.Go(func() {
-					assert.Equal(t, script == "fail", e.Apply(request(t)) != nil, "a request ends as the plugin")
+					_, failed := errors.AsType[*ExecError](e.Apply(request(t)))
+					assert.Equal(t, script == "fail", failed, "a request ends as the plugin")
 				})
 			}
 			synctest.Wait() // they wait for the run that has begun before them

@@ -79,8 +79,10 @@ func (h hider) Write(line []byte) (int, error) {
 			shown = withoutSecret(shown, known.inJSON)
 		}
 	}
-	_, err := io.WriteString(h.Writer, words.Clean(string(shortened(shown))))
-	return len(line), err
+	if _, err := io.WriteString(h.Writer, words.Clean(string(shortened(shown)))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 var redacted = []byte("[redacted]")

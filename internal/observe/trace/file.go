@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -24,11 +23,14 @@ type file struct {
 }
 
 func createFile(name string, limit int64, header Header, state []byte) (*file, error) {
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
 	line, err := json.Marshal(header)
 	if err != nil {
 		return nil, err
 	}
-	f := &file{name: name, limit: cmp.Or(limit, DefaultLimit), header: append(line, '\n')}
+	f := &file{name: name, limit: limit, header: append(line, '\n')}
 	return f, f.open(state)
 }
 

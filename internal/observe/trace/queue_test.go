@@ -264,3 +264,21 @@ func TestQueueWithALateHook(t *testing.T) {
 		assert.EqualValues(t, 1_060_000, last.Time, "a time is in microseconds since the start")
 	})
 }
+
+// A gap costs no more than the events around it, however many are missing: the numbers in it are
+// not looked for one by one.
+func TestHugeGapIsPassed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, err := trace.Start(trace.Config{})
+		require.NoError(t, err)
+		hooks := r.Queue("keys")
+		hooks.Added(queue.Event[string]{Key: "first", Seq: 1})
+		hooks.Added(queue.Event[string]{Key: "last", Seq: 1<<50 + 4})
+		hooks.Added(queue.Event[string]{Key: "third", Seq: 3})
+		hooks.Added(queue.Event[string]{Key: "second", Seq: 2})
+		r.Stop("")
+		state := r.State()
+		assert.Equal(t, []string{"first", "second", "third", "last"}, state.Queues["keys"].Waiting())
+		assert.Empty(t, state.Lost)
+	})
+}

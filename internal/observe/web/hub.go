@@ -131,8 +131,10 @@ func (h *hub) serveLines(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	h.follow(ctx, func(lines []byte) error {
 		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout))
-		_, _ = w.Write(lines)
-		return control.Flush() // fails if the write has
+		if _, err := w.Write(lines); err != nil {
+			return err
+		}
+		return control.Flush()
 	})
 }
 

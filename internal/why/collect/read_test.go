@@ -233,13 +233,17 @@ func TestList(t *testing.T) {
 
 // With several namespaces a list is read once for each way to read it.
 func TestAnswersAreKept(t *testing.T) {
-	c, requests := asking(t, headsOf("a"))
-	c.many = true
-	for range 2 {
-		assert.Len(t, list(t.Context(), c, query{gvr: definitionsResource}, headOfDefinition).Items, 1)
-		assert.Len(t, list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items, 1)
+	single := query{gvr: leasesResource, fields: "metadata.name=a"}
+	for many, want := range map[bool]int{true: 3, false: 6} {
+		c, requests := asking(t, headsOf("a"))
+		c.many = many
+		for range 2 {
+			assert.Len(t, list(t.Context(), c, query{gvr: definitionsResource}, headOfDefinition).Items, 1)
+			assert.Len(t, list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items, 1)
+			assert.Len(t, list(t.Context(), c, single, leaseOf).Items, 1)
+		}
+		assert.Len(t, *requests, want, many)
 	}
-	assert.Len(t, *requests, 2)
 }
 
 // Of several lists the answer has the request of the first, all items, and the first failure.
