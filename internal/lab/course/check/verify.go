@@ -25,8 +25,6 @@ type subject struct {
 	lab        *course.Lab
 	// dir is a folder for files of the checks.
 	dir string
-	// race reports whether the race detector is there.
-	race bool
 }
 
 // checks are all checks of a lab, the cheap ones first. Each builds on those before it.
@@ -41,35 +39,33 @@ var checks = []struct {
 }
 
 // Verify is "lab verify": it checks the labs themselves, and writes a line for each check, with its
-// seconds. ok reports that nothing is wrong.
+// seconds, when a lab is done. ok reports that nothing is wrong.
 func Verify(ctx context.Context, repository string, labs []*course.Lab, out io.Writer) (ok bool, err error) {
-	toolchain, err := course.LookUpToolchain(ctx, repository)
-	if err != nil {
-		return false, err
-	}
-	ok = true
-	for _, lab := range labs {
-		s := &subject{repository: repository, lab: lab, race: toolchain.Race}
-		passed, err := s.verify(ctx, out)
-		if err != nil {
-			return false, err
-		}
-		ok = ok && passed
-	}
-	return ok, nil
+	var write sync.Mutex
+	failed, err := parallel(len(labs), func(i int) (string, error) {
+		s := &subject{repository: repository, lab: labs[i]}
+		var told bytes.Buffer
+		failed, err := s.verify(ctx, &told)
+		write.Lock()
+		defer write.Unlock()
+		told.WriteTo(out)
+		return failed, err
+	})
+	return len(failed) == 0 && err == nil, err
 }
 
-// verify makes the checks and writes what is wrong. The first that finds something is the last.
-func (s *subject) verify(ctx context.Context, out io.Writer) (passed bool, err error) {
+// verify makes the checks and writes what is wrong. The first that finds something is the last, and
+// verify returns its name.
+func (s *subject) verify(ctx context.Context, out io.Writer) (failed string, err error) {
 	if s.dir, err = os.MkdirTemp("", "orrery-verify-"); err != nil {
-		return false, err
+		return "", err
 	}
 	defer os.RemoveAll(s.dir)
 	for _, c := range checks {
 		began := time.Now()
 		problems, err := c.check(ctx, s)
 		if err != nil {
-			return false, fmt.Errorf("%s: %s: %w", s.lab.ID, c.name, err)
+			return "", fmt.Errorf("%s: %s: %w", s.lab.ID, c.name, err)
 		}
 		mark := "✔"
 		if len(problems) > 0 {
@@ -80,10 +76,10 @@ func (s *subject) verify(ctx context.Context, out io.Writer) (passed bool, err e
 			fmt.Fprintf(out, "      %s\n", strings.ReplaceAll(problem, "\n", "\n      "))
 		}
 		if len(problems) > 0 {
-			return false, nil
+			return c.name, nil
 		}
 	}
-	return true, nil
+	return "", nil
 }
 
 // version writes a version of the lab's pages into a folder of its own. change gets each page of
@@ -110,11 +106,11 @@ func (s *subject) version(name string, change func(page course.File, text []byte
 // only what never ends may reach its limit, however busy the machine is.
 const limitFactor = 20
 
-// options are those of "lab test" of a version, without go vet.
-func (s *subject) options(folder string, race bool) Options {
+// options are those of "lab test" of a version, without go vet and without the race detector, which
+// watches the same pages in "make test".
+func (s *subject) options(folder string) Options {
 	return Options{
-		Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository,
-		Race: race, Quick: true, LimitFactor: limitFactor,
+		Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, Quick: true, LimitFactor: limitFactor,
 	}
 }
 
@@ -127,7 +123,7 @@ func referencePasses(ctx context.Context, s *subject) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := Run(ctx, s.options(folder, s.race))
+	r, err := Run(ctx, s.options(folder))
 	switch {
 	case err != nil:
 		return nil, err
@@ -197,7 +193,7 @@ func mutantsDie(ctx context.Context, s *subject) ([]string, error) {
 		if err != nil {
 			return "", err
 		}
-		r, err := Run(ctx, s.options(folder, false))
+		r, err := Run(ctx, s.options(folder))
 		switch {
 		case err != nil:
 			return "", err
@@ -252,7 +248,7 @@ func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	lay, err := s.options(folder, false).overlay()
+	lay, err := s.options(folder).overlay()
 	if err != nil {
 		return nil, err
 	}
