@@ -356,11 +356,13 @@ var also = map[string]func(t *testing.T, s State){
 }
 
 // Every scene is played to its end with every form of every gear, and proves its figures. With the
-// fast and with the textbook gears it tells its story.
+// fast and with the textbook gears it tells its story. Each gear alone as its textbook takes long.
 func TestScenes(t *testing.T) {
 	sets := []string{gears.Fast, gears.Textbook, "deltafifo=inorder", "textbook,deltafifo=inorder"}
 	for _, gear := range gears.Names() {
-		sets = append(sets, gear+"=textbook")
+		if !testing.Short() {
+			sets = append(sets, gear+"=textbook")
+		}
 	}
 	for _, text := range sets {
 		set, err := gears.Parse(text)
