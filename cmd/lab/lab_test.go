@@ -218,4 +218,5 @@ func TestValuesAreCompleted(t *testing.T) {
 	assert.Equal(t, []string{"demo"}, programtest.Complete(t, newRootCommand(), "de"))
 	assert.Equal(t, demo.Names(), programtest.Complete(t, newRootCommand(), "demo", "--scene", ""))
 	assert.Equal(t, []string{"en", "zh-CN"}, programtest.Complete(t, newRootCommand(), "start", "--lang", ""))
+	assert.Empty(t, programtest.Complete(t, newRootCommand(), "demo", "--you"), "the flag of lab run alone is hidden")
 }

@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -287,9 +289,18 @@ func TestRunWithTheView(t *testing.T) {
 	})
 	kubeconfig := builtIn(t)
 	client := clientOf(t, kubeconfig)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
+	recording := filepath.Join(t.TempDir(), "recording")
+	code, _, _ := orrery(t, "run", "--kubeconfig", kubeconfig, "--view", "--view-port", port, "--record", recording)
+	assert.Equal(t, 1, code)
+	assertEnds(t, recording, "in use by another program", "a recording without its page ends with the reason")
 	var stdout, stderr clustertest.Buffer
 	stop, ended := startProgram(t, &stdout, &stderr, "run", "--kubeconfig", kubeconfig, "--leader-elect=false",
-		"--allow-second-controller", "--namespace-deletion-grace-period=0", "--metrics-port=0", "--view", "--no-open")
+		"--allow-second-controller", "--namespace-deletion-grace-period=0", "--metrics-port=0", "--view", "--no-open",
+		"--record", recording)
 	said := func() string { return stdout.String() + stderr.String() }
 	printed := regexp.MustCompile(`The view: (http://\S+/)\?(\S+)`)
 	await(t, func() bool { return printed.MatchString(stdout.String()) }, said)
@@ -332,6 +343,16 @@ func TestRunWithTheView(t *testing.T) {
 		assert.True(t, seen[name], "%s of the namespace", name)
 	}
 	require.NoError(t, <-ended, said())
+	assertEnds(t, recording, "the process has stopped", "the recording ends with the process")
+}
+
+// assertEnds asserts that the last line of a recording says why it ends.
+func assertEnds(t *testing.T, recording, reason, message string) {
+	t.Helper()
+	text, err := os.ReadFile(recording)
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	assert.Regexp(t, `"trace.end".*`+reason, lines[len(lines)-1], message)
 }
 
 // statusOf runs "orrery status" and returns its JSON output.

@@ -213,6 +213,8 @@ func TestVerdicts(t *testing.T) {
 		is("a type that cannot be read", with(plain(), failed(500, "m")), unknown),
 		is("nothing is left", calm(plain()), unknown, ": nothing is left in it: a controller that works would have "+
 			"removed it within 1m."),
+		is("discovery failed, and nothing else is left", conditioned(calm(plain()), holds(discoveryFailure, noAnswer,
+			time.Minute)...), unknown, "; no known cause is proven.\n"),
 		is("discovery is refused to this user", refusedDiscovery, unknown),
 		is("a new failure", becomes(content(), not(contentFailure), fails("1 remaining")), unknown,
 			"no known cause is proven"),

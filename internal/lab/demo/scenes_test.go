@@ -252,6 +252,7 @@ var stories = map[string]string{
 		you       get vms db -o yaml: status.phase is Active, metadata.finalizers [finalizer.cloudnative.tw], metadata.deletionTimestamp set: true
 		you       finalizers remaining: finalizer.cloudnative.tw in 2 resource instances
 		deleter   through /finalize
+		1 × handler  arrives as an update that sets metadata.deletionTimestamp
 		3 × operator  was deleted; its finalizers are [finalizer.cloudnative.tw]`,
 	"stuck": `
 		you       NamespaceContentRemaining, because: Some resources are remaining: pods. has
