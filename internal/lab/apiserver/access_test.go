@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/apiserver"
+	"orrery/restclient"
+	"orrery/restclient/api"
 )
 
 const reviews = "/apis/authorization.k8s.io/v1/"
@@ -162,6 +165,13 @@ func TestTheTraceReportsRequests(t *testing.T) {
 		assert.Equal(t, begun, done)
 		assert.Equal(t, 200, results[0].Code)
 		assert.Positive(t, results[0].Bytes)
+		client := p.restClient(func(c *restclient.Config) { c.WatchTransport = restclient.WatchWebSocket })
+		watch, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").
+			Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		watch.Stop()
+		synctest.Wait()
+		assert.Equal(t, 101, results[len(results)-1].Code, "the connection of a websocket is taken over")
 	}, func(c *apiserver.Config) {
 		c.Trace = &apiserver.Trace{
 			RequestStarted: func(info apiserver.RequestInfo) { begun = append(begun, info) },
