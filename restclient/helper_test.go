@@ -46,13 +46,13 @@ func namespace(name, version string) *api.Namespace {
 	}
 }
 
-// script answers the n-th request with the n-th function, and all further ones with the last.
+// script answers the n-th request with the n-th function, and begins anew after the last.
 func script(answers ...http.HandlerFunc) http.HandlerFunc {
 	var mu sync.Mutex
 	n := 0
 	return func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
-		next := answers[min(n, len(answers)-1)]
+		next := answers[n%len(answers)]
 		n++
 		mu.Unlock()
 		next(w, r)
