@@ -201,22 +201,26 @@ func TestAConnectionWithANewCertificateMayBeOpenedSlowly(t *testing.T) {
 	})
 }
 
-// New requests use a new client certificate, although the old connection is still usable.
+// New requests use a new client certificate, although the old connection is still usable, and the
+// file of the authority cannot be read at that moment.
 func TestClientCertificateRotation(t *testing.T) {
 	asJoe(t, serveIdentity, nil, func(t *testing.T, joe *identity) {
-		former := "joe"
+		former, file := "joe", filepath.Join(t.TempDir(), "ca.crt")
+		require.NoError(t, os.WriteFile(file, joe.authority.PEM(), 0o600))
+		client := joe.server.Client(as(joe), func(cfg *restclient.Config) { cfg.TLS = restclient.TLS{CAFile: file} })
+		require.NoError(t, os.Remove(file))
 		for _, name := range []string{"jane", "jim"} {
-			assert.Equal(t, "HTTP/2.0 "+former, ask(t, joe.client))
+			assert.Equal(t, "HTTP/2.0 "+former, ask(t, client))
 			joe.renew(restclienttest.Leaf{Name: name})
-			assert.Equal(t, "HTTP/2.0 "+former, ask(t, joe.client), "looked at once a minute")
+			assert.Equal(t, "HTTP/2.0 "+former, ask(t, client), "looked at once a minute")
 			time.Sleep(time.Minute)
-			assert.Equal(t, "HTTP/2.0 "+name, ask(t, joe.client))
+			assert.Equal(t, "HTTP/2.0 "+name, ask(t, client))
 			synctest.Wait()
 			assert.Equal(t, 1, joe.server.Connections(), "the old connection is closed at once")
 			former = name
 		}
 		time.Sleep(time.Minute)
-		assert.Equal(t, "HTTP/2.0 jim", ask(t, joe.client))
+		assert.Equal(t, "HTTP/2.0 jim", ask(t, client))
 		assert.Equal(t, 3, joe.server.Dialled())
 	})
 }
