@@ -14,6 +14,7 @@ import (
 )
 
 // A definition with rules is accepted with a warning, and an object that breaks a rule is accepted.
+// No strategic merge patch is, as in kube-apiserver, and no path that begins with two slashes.
 func TestRulesOfCustomResourcesAreIgnored(t *testing.T) {
 	const definition = `{"metadata":{"name":"nests.example.com"},"spec":{"group":"example.com","scope":"Cluster",
 		"names":{"plural":"nests","singular":"nest","kind":"Nest","listKind":"NestList"},
@@ -27,6 +28,9 @@ func TestRulesOfCustomResourcesAreIgnored(t *testing.T) {
 		nest := `{"apiVersion":"example.com/v1","kind":"Nest","metadata":{"name":"a"},"eggs":0}`
 		assert.Empty(t, p.must(201, "POST", "/apis/example.com/v1/nests", nest).header["Warning"])
 		assert.Contains(t, p.must(200, "GET", "/openapi/v3", "").body, "apis/example.com/v1", "the new type")
+		p.must(415, "PATCH", "/apis/example.com/v1/nests/a", `{}`, "Content-Type",
+			"application/strategic-merge-patch+json")
+		p.must(404, "GET", "//apis/example.com/v1/nests/a", "")
 	})
 }
 

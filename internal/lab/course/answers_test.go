@@ -217,6 +217,7 @@ func TestTheGearsGiveTheRightAnswers(t *testing.T) {
 		}
 	}
 	assert.Len(t, answers, compared, "each answer belongs to a question")
+	assert.Nil(t, (&course.Question{Choices: make([]course.Choice, 2)}).Right(), "two choices without a belief")
 }
 
 // object is what the questions put into gears; "a@5" is the object a in version 5.
