@@ -107,8 +107,11 @@ func TestFaultsStrike(t *testing.T) {
 			"webhook-unreachable":      func() { assert.Equal(t, 500, change().code) },
 			"forbid:verb=get":          func() { assert.Equal(t, 403, get().code) },
 			"not-allowed:verb=get":     func() { assert.Equal(t, 405, get().code) },
-			"unreadable:name=a":        func() { assert.Contains(t, get().body, "no matching prefix found") },
 			"keeps-creating:manager=m": func() { assert.Contains(t, p.do("GET", configMaps, "").body, `"name":"m-`) },
+			"unreadable:name=a": func() {
+				assert.Contains(t, get().body, "no matching prefix found")
+				assert.Equal(t, 404, p.do("GET", configMaps+"/other", "").code, "another object is not concerned")
+			},
 			"delay:by=1m": func() {
 				begun := time.Now()
 				assert.Equal(t, 200, get().code)

@@ -221,6 +221,8 @@ func TestLanguages(t *testing.T) {
 		t.Setenv("LC_MESSAGES", "")
 		t.Setenv("LANG", value)
 		assert.Equal(t, want, words.FromLocale(), value)
+		t.Setenv("LC_ALL", "C")
+		assert.Equal(t, words.English, words.FromLocale(), "LC_ALL comes before LANG=%s", value)
 	}
 	lang, err := words.ParseLang("zh-CN")
 	require.NoError(t, err)
