@@ -126,6 +126,7 @@ func linesOf(t *testing.T, path string) []string {
 func TestExecTokenIsKeptUntilItIsRefused(t *testing.T) {
 	cfg, runs := pluginConfig(t, pluginToken("tokenRUNS"))
 	e := newExec(t, cfg)
+	cfg.Env[0].Value = "changed by the caller"
 	assert.Empty(t, linesOf(t, runs), "the plugin runs when it is needed")
 	first := sent(t, e)
 	assert.Equal(t, "Bearer token1", header(t, e))
