@@ -225,6 +225,13 @@ func TestReviews(t *testing.T) {
 			`{"resourceAttributes":{"verb":"get","resource":"secrets"}}`), `"status":{"allowed":true}`)
 		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"nonResourceAttributes":{"verb":"get","path":"/x"}}`),
 			`"status":{"allowed":true}`)
+		id, err := p.server.Faults().Add("forbid:verb=delete,resource=pods,namespace=shop")
+		require.NoError(t, err)
+		for namespace, allowed := range map[string]string{"shop": `"allowed":false`, "web": `"allowed":true`} {
+			assert.Contains(t, mayI("selfsubjectaccessreviews", `{"resourceAttributes":{"verb":"delete","resource":`+
+				`"pods","namespace":"`+namespace+`"}}`), allowed, namespace)
+		}
+		p.server.Faults().Remove(id)
 		forbidden := mayI("subjectaccessreviews",
 			`{"user":"joe","resourceAttributes":{"verb":"list","resource":"secrets","namespace":"shop"}}`)
 		assert.Contains(t, forbidden, `"allowed":false`)

@@ -221,3 +221,26 @@ func TestAStrategicMergePatchOfAScale(t *testing.T) {
 		assert.Contains(t, patched.body, `"spec":{"replicas":3}`)
 	})
 }
+
+// What kubectl, curl and browsers send with their requests has an effect.
+func TestOptionsOfClients(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.configMap("a")
+		p.configMap("b")
+		one := func(query string, headers ...string) string {
+			return p.must(200, "GET", configMaps+"/a"+query, "", headers...).body
+		}
+		assert.NotContains(t, one(""), "\n  ")
+		assert.Contains(t, one("?pretty=true"), "\n  ", "the query asks for an indented answer")
+		assert.Contains(t, one("", "Accept", "application/json;pretty=1"), "\n  ", "the header does")
+		assert.Contains(t, one("", "User-Agent", "curl/8"), "\n  ", "a person reads it")
+		assert.NotContains(t, one("?pretty=false", "User-Agent", "curl/8"), "\n  ", "the query decides")
+		table := p.must(200, "GET", configMaps+"?limit=1", "", "Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+		assert.Regexp(t, `"continue":"[^"]+"`, table.body, "a table has pages")
+		assert.Equal(t, "no-cache, private", table.header.Get("Cache-Control"))
+		assert.NotEmpty(t, table.header.Get("Audit-Id"))
+		assert.Contains(t, p.must(200, "DELETE", configMaps+"/a", `{"orphanDependents":true}`).body,
+			`"finalizers":["orphan"]`)
+		assert.NotContains(t, p.must(200, "DELETE", configMaps+"/b?orphanDependents=false", "").body, "finalizers")
+	})
+}
