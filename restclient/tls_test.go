@@ -257,6 +257,10 @@ func TestCAFileRotation(t *testing.T) {
 		w, err := podsOf(client).Watch(t.Context(), api.ListOptions{})
 		require.NoError(t, err, "a watch over a websocket trusts the new authority, too")
 		w.Stop()
+		dialled := server.Dialled()
+		time.Sleep(time.Minute)
+		ask(t, client)
+		assert.Equal(t, dialled, server.Dialled(), "a file that stays as it is needs no new connection")
 	})
 }
 
