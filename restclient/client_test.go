@@ -165,6 +165,7 @@ func TestSnapshot(t *testing.T) {
 		require.NoError(t, client.Do(t.Context(), get("/"), nil))
 		s := client.Snapshot()
 		assert.InDelta(t, 0, s.Tokens, 0.2)
+		assert.InDelta(t, 0, client.WithListLimit(9).Snapshot().Tokens, 0.2, "both share the limit of requests")
 		s.Tokens = 0
 		assert.Equal(t, restclient.Snapshot{
 			Host: "http://apiserver.test", QPS: 1, Burst: 1,
